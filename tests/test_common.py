@@ -632,7 +632,7 @@ def of_sequential(people, n_jobs):
 
 def of_impact(people, n_jobs):
     table = impact_table(logistic().predict(people.X), sensitive_features=people.groups)
-    numbers = ["n", "selected", "ratio", "ci_low", "ci_high", "p_value_adjusted", "shortfall_pool", "flips_test"]
+    numbers = ["n", "selected", "ratio", "ci_low", "ci_high", "p_value_adjusted", "shortfall_pool", "to_four_fifths"]
     return [value for _, row in table[numbers].astype(float).fillna(-1).iterrows() for value in row]
 
 

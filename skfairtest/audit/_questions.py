@@ -1,11 +1,4 @@
-"""The questions of an audit: its metrics and its ways of grouping people.
-
-The default metrics of an audit, which depend on what is predicted.
-
-The ways of grouping people in an audit, and the resamples that so many comparisons need.
-
-Single sensitive features come first, then every crossing of several.
-"""
+"""The questions of an audit: its default metrics, its ways of grouping people, and the resamples that they need."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -47,11 +40,7 @@ FRACTIONS = 5
 
 
 def kinds_of(sample: Sample, estimator: Any, pos_label: Any = None) -> tuple[set[str], dict[str, str]]:
-    """The kind of prediction, and the standard metrics that cannot be tested, with the reason.
-
-    As in `sklearn.utils.multiclass.type_of_target`, numbers that are not whole are continuous. With a positive label
-    predictions are binary however many labels there are: that label against the others.
-    """
+    """The kind of prediction, and the standard metrics that cannot be tested, with the reason."""
     kind = _kind(sample, estimator, pos_label)
     kinds, without = {kind}, {}
     if kind == "multiclass" and len(classes_of(estimator) or ()) <= 2:

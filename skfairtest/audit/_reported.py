@@ -19,12 +19,13 @@ from skfairtest.comparisons.breaking import kept_breaking_point, shown_breaking_
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
+from skfairtest.comparisons.orientation import oriented
 from skfairtest.individual import IndividualFairnessTest
-from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.cells import homogeneity_sentences, oriented, records
-from skfairtest.report.mixin import ReportMixin, library_versions
+from skfairtest.report.cells import homogeneity_sentences, records
+from skfairtest.report.mixin import PEOPLE, ReportMixin, library_versions, names_of
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import FOUND, NOT_FOUND, finding_sentence
+from skfairtest.report.wording import in_unit
 from skfairtest.subgroups.fairness import SubgroupScan
 
 #: The frames of each part, which those of the audit are put together from.
@@ -38,16 +39,15 @@ class ReportedAudit(Compared, ReportMixin):
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "rejected", "concern", "n_samples", "pos_label", "comparisons", "by_group", "excluded", "impact",
     )  # fmt: skip
-    _not_written: ClassVar[tuple[str, ...]] = ("_metrics", "individual_", "scan_", "baseline_")
+    _not_written: ClassVar[tuple[str, ...]] = ("_metrics", "individual_", "scan_")
     individual_: IndividualFairnessTest | None
     scan_: SubgroupScan | None
-    baseline_: dict[str, PairedFairnessTest] | None
+    impact_: pd.DataFrame | None
 
     def _set(self, record: AuditRecord) -> None:
         """Take fitted attributes from the record of a fit."""
         self._say(record)
-        self.individual_ = self.scan_ = self.baseline_ = None
-        self.impact_ = None if record.impact is None else record.impact.frame
+        self.individual_ = self.scan_ = self.impact_ = None
         held = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
         blank = dict.fromkeys(held["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
         lost = [{**blank, "feature": names, "reason": why} for names, why in record.not_compared]
@@ -84,9 +84,8 @@ class ReportedAudit(Compared, ReportMixin):
             own = {name: facts[f"{name}_"] for name in FRAMES}
             own = {name: frame[frame["feature"] == part.feature].reset_index(drop=True) for name, frame in own.items()}
             parts.append(replace(part, **own))
-        impact = record.impact and replace(record.impact, frame=facts["impact_"])
-        beside = dict.fromkeys(("individual_", "scan_", "baseline_"))
-        super()._take({**facts, **beside, "record_": replace(record, parts=tuple(parts), impact=impact)})
+        beside = dict.fromkeys(("individual_", "scan_"))
+        super()._take({**facts, **beside, "record_": replace(record, parts=tuple(parts))})
 
     def _made(self) -> Report:
         return audit_report(self.record_, self._breaking)
@@ -98,7 +97,6 @@ def record_of(
     """Return the record of an audit, made now: `doubts` are about the predictions, `known` are further fields."""
     verdict = results[0].verdict
     part, row = verdict.leading
-    words = {name: parameters.get(name) for name in ("positive_means", "favorable")}
     return AuditRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         title=f"Fairness audit of {subject}",
@@ -107,7 +105,7 @@ def record_of(
         p_value_interval=verdict.limits,
         pos_label=results[0].pos_label,
         negative_labels=tuple(results[0].negative_labels),
-        parts=tuple(_part_of(*each, words) for each in zip(results, minimum_detectable(results), strict=True)),
+        parts=tuple(_part_of(*each, parameters) for each in zip(results, minimum_detectable(results), strict=True)),
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].comparisons[row]),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
@@ -123,15 +121,19 @@ def _homogeneity(result: Result) -> list[str]:
     return [f"By {label(setup.features)}: {line}" for line in said]
 
 
-def _part_of(result: Result, detectable: Floats, words: Mapping[str, Any]) -> AuditPart:
-    sample = result.sample
+def _part_of(result: Result, detectable: Floats, parameters: Mapping[str, Any]) -> AuditPart:
+    sample, unit = result.sample, parameters["unit"]
     assert sample is not None
-    setup = replace(setup_of(result), **words)
+    setup = setup_of(result)
+    words: dict[str, Any] = {name: parameters.get(name) for name in ("positive_means", "favorable")}
+    setup = replace(setup, unique=setup.unique and unit == PEOPLE, **words)
     comparisons = frames.frame_of(frames.comparisons_columns(result.comparisons))
     comparisons.insert(len(comparisons.columns) - 2, "minimum_detectable", detectable)
     verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     comparisons.insert(len(comparisons.columns) - 2, "verdict", verdicts)
     said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
+    if unit != PEOPLE:
+        said = [in_unit(sentence, unit, names_of(comparisons)) for sentence in said]
     comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))
     shown = (frames.by_group(result)[1](), comparisons, frames.excluded_frame(result.excluded))
     for frame in shown:

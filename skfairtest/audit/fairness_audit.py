@@ -1,12 +1,8 @@
-"""The audit of one model: many metrics, sensitive features and their intersections, tested as one family.
-
-Testing race, sex, and race x sex, by five metrics each, makes many comparisons, and the smallest of their p-values
-by itself overstates the evidence. Here one adjustment covers all of them, and the verdict follows from it alone.
-"""
+"""The audit of one model: many metrics, sensitive features and their intersections, tested as one family."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self, TypeVar
@@ -19,7 +15,7 @@ from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.progress import progress
-from skfairtest.audit._parts import compared_with_baseline, impact_of
+from skfairtest.audit._parts import APART, with_impact
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
 from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
@@ -35,17 +31,19 @@ from skfairtest.individual import IndividualFairnessTest
 from skfairtest.labelled.fairness import worth_sentence
 from skfairtest.labelled.measure import LabelledSample, label_columns, with_few_labels
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
-from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import classes_of, is_label
+from skfairtest.report.mixin import PEOPLE
 from skfairtest.report.plain import plain_value
+from skfairtest.report.report import Report
 from skfairtest.subgroups.fairness import SubgroupScan
+from skfairtest.subgroups.scan import scan_section
 from skfairtest.tables import Sample
 
 #: What intersectional groups may be compared with.
 INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
 #: What parameters may be where few people have a label.
 WITH_FEW_LABELS: dict[str, tuple[Any, ...]] = {
-    "individual": (None, False), "scan": (None, False), "baseline": (None,), "impact": (False,), "missing": ("raise",),
+    "individual": (None, False), "scan": (None, False), "impact": (False,), "missing": ("raise",),
     "disparity": ("difference", "ratio"), "compare": ("between_groups", "to_rest"),
     "compare_intersections": ("between_groups", "to_rest"),
 }  # fmt: skip
@@ -53,6 +51,7 @@ WITH_FEW_LABELS: dict[str, tuple[Any, ...]] = {
 KINDS: dict[str, tuple[Any, str]] = {
     "impact": (bool | np.bool_, "True or False"),
     "favorable": (bool | np.bool_ | None, "True if a positive prediction is good for people, False if bad, or None"),
+    "unit": (str, "a plural noun, such as 'answers'"),
     "positive_means": (str | None, "what happens to people who are predicted positive, such as 'denied', or None"),
 }
 Made = TypeVar("Made", IndividualFairnessTest, SubgroupScan)
@@ -62,9 +61,9 @@ Made = TypeVar("Made", IndividualFairnessTest, SubgroupScan)
 class FairnessAudit(ReportedAudit, GroupsTest):
     """Audit a model: every metric, every sensitive feature and every intersection, as one family of tests.
 
-    Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
-    not differ by more than the margin). Each is tested as `FairnessTest` tests it; `adjust` then acts once, on all of
-    them together, so that at most 5% of audits report even one false positive, or about 5% if p-values are not exact.
+    Null hypothesis of each comparison: the metric is equal in the two groups (with `margin`: it differs by no more).
+    Each is tested as by `FairnessTest`; one adjustment covers all of them, so that at most 5% of audits report even
+    one false positive, or about 5% if p-values are not exact.
 
     Parameters
     ----------
@@ -72,68 +71,65 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         The model; None: the `X` of `fit` is the predictions.
     metrics : "standard", str, Rate, ScoreMetric, callable, or list or dict of these, default="standard"
         As `metric` of `FairnessTest`. "standard": selection rate, true and false positive rate, precision and accuracy;
-        with scores also AUC and calibration; of more than two labels, accuracy and balanced accuracy; of numbers, mean
-        prediction, mean residual, mean squared and mean absolute error. Without true labels, those that need none.
+        with scores also AUC and calibration; with more than two labels accuracy and balanced accuracy; for numbers
+        mean prediction and residual, mean squared and absolute error. Without true labels, those that need none.
     intersections : bool, default=True
         Whether to cross the sensitive features as well.
     compare : {"between_groups", "to_overall", "to_rest"}, default="between_groups"
         What the groups of single features are compared with.
     compare_intersections : {"to_rest", "between_groups", "to_parents"}, default="to_rest"
-        What intersectional groups are compared with: everyone else; each other; or the rest of each parent group, who
-        share all features of the group but one (Black women with Black men, and with other women).
+        What intersectional groups are compared with: everyone else; each other; or the rest of each parent group
+        (Black women with Black men, and with other women).
     disparity : {"difference", "ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
-        How the p-values are computed, as in `FairnessTest`.
+        As in `FairnessTest`.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
-        How p-values are adjusted over the whole audit, as in `FairnessTest`.
+        As in `FairnessTest`, over the whole audit.
     margin : float, optional
-        Tolerated disparity, as in `FairnessTest`.
+        Tolerated disparity.
     confidence_level : float, default=0.95
         Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999
-        Resamples of each null distribution; more if otherwise no result could be significant among so many comparisons.
+        Resamples of each null distribution; raised if otherwise no result could be significant.
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
-        How to treat people whose sensitive feature is missing, as in `FairnessTest`.
+        As in `FairnessTest`.
     labelled : {"at_random", None}, default=None
-        How people with a true label were chosen if some have none, as in `LabelledFairnessTest`, which then tests the
-        rates that need labels.
+        As in `LabelledFairnessTest`, which tests the rates that need labels if some people have none.
     pos_label : label, optional
-        The positive label, as in `FairnessTest`.
+        The positive label.
     prediction_threshold : float, optional
-        The smallest score from which on the positive label is predicted, as in `FairnessTest`.
+        Predict the positive label from this score on.
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The estimator's method that gives scores, as in `FairnessTest`.
+        The estimator's method that gives scores.
     positive_means : str, optional
-        What happens to people who are predicted positive, as a participle for sentences: "denied", "rated high-risk".
+        What happens to people who are predicted positive, as a participle: "denied", "rated high-risk".
     favorable : bool, optional
-        Whether a positive (or a higher) prediction is good for people: reports then say which group is worse off. No
-        test depends on it.
+        Whether a positive (or a higher) prediction is good for people, for words and colours of reports.
+    unit : str, default="people"
+        What reports call the rows, in the plural: "answers" of a language model.
     individual : bool or IndividualFairnessTest, optional
-        Whether to test individual fairness as well, with the parameters of this test.
+        Also test individual fairness, by this test.
     scan : bool or SubgroupScan, optional
-        Whether to search for further subgroups as well, with the parameters of this scan. True: equalized odds (without
-        true labels the selection rate) of combinations of two sensitive features.
+        Also search for further subgroups, by this scan. True: equalized odds (without true labels the selection rate)
+        of combinations of two sensitive features.
     impact : bool, default=False
-        Whether to make the tables of `impact_table` as well, of each feature and each intersection.
-    baseline : fitted estimator, optional
-        The model in production: the report compares the disparities of both models, as `PairedFairnessTest` does.
-        `fit` asks it; `from_predictions` takes `y_pred_baseline`.
+        Also make an `impact_table` of each feature and intersection.
     random_state : int, RandomState, Generator or None
-        Seed of the resamples, shared by all groupings, and of the predictions of a randomised model.
+        Seed of the resamples and of a randomised model's predictions.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
     verbose : int, default=0
-        With 1, progress is shown on standard error.
+        1 shows progress on standard error.
 
     Attributes
     ----------
     comparisons_ : DataFrame
-        One row per comparison, as of `FairnessTest`, with ``feature``, ``verdict``, ``sentence`` and
-        ``minimum_detectable``: the smallest disparity that the comparison would have detected with power .8 at the
-        level that the adjustment leaves the smallest p-value.
+        As of `FairnessTest`, with ``feature``, ``verdict``, ``sentence`` and ``minimum_detectable``: the smallest
+        disparity that the comparison would have detected with power .8 at the level that the smallest p-value has to
+        meet.
     breaking_point_ : DataFrame
-        As of `FairnessTest`: how few decisions, or true labels, of one group would reverse the verdict.
+        As of `FairnessTest`.
     by_group_ : DataFrame
         People, values and pointwise limits of each group.
     p_value_ : float
@@ -141,12 +137,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     rejected_, concern_ : bool
         Whether it is at most ``1 - confidence_level``.
     excluded_ : DataFrame
-        Groups and comparisons that were left out, with the reason and the counts.
+        Groups and comparisons that were left out, and why.
     record_ : AuditRecord
-        Everything that reports are made from.
-    individual_, scan_, impact_, baseline_ : object
-        Results of the further questions, None if they were not asked. Each has a level of its own: `p_value_` and
-        `concern_` are not about them.
+        What reports are made from.
+    individual_, scan_, impact_ : object
+        Results of the further questions, each with a level of its own; None if not asked.
     pos_label_, negative_labels_, n_samples_ : object
         The positive label, the other labels, and the number of people.
 
@@ -157,16 +152,14 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Notes
     -----
-    A family of k comparisons needs more than k / alpha resamples before anything can be significant: this
-    is why large audits take long. A hypothesis counts once.
+    A family of k comparisons needs more than k / alpha resamples, so large audits take long.
 
-    An intersection shares people with its features' own comparisons; Holm's and Shaffer's adjustments hold however
-    p-values depend on each other. Against everyone else, or the rest of a parent group, the p-value of a rate is exact
-    if those people are a random sample of all such people; if the number of people from each of their groups was fixed
-    in advance, the size is usually below the level, and in the worst case found .088 at .05.
+    Holm's and Shaffer's adjustments hold however p-values depend on each other. Against everyone else, or the rest of a
+    parent group, the p-value of a rate is exact if those people are a random sample; if the number from each of their
+    groups was fixed in advance, the size is usually below the level (.088 at .05 in the worst case found).
 
-    With "to_parents", a significant disparity is no sign of an interaction: if women differ from men whatever
-    their race, so do Black women.
+    With "to_parents", a significant disparity is no sign of an interaction: if women differ from men whatever their
+    race, so do Black women.
 
     References
     ----------
@@ -194,7 +187,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"y_judge": True, "label_probability": True}
-    _models: ClassVar[tuple[str, ...]] = ("estimator", "baseline")
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
 
@@ -216,10 +208,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     response: str = "auto"
     positive_means: str | None = None
     favorable: bool | None = None
+    unit: str = PEOPLE
     individual: Any = None
     scan: Any = None
     impact: bool = False
-    baseline: Any = None
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -242,22 +234,21 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Parameters
         ----------
         X : array-like
-            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
-            (n_samples,).
+            The features; with ``estimator=None`` the predictions, of shape (n_samples,).
         y : array-like of shape (n_samples,), optional
-            True labels; None where the metrics need none.
+            True labels, if metrics need them.
         sensitive_features : array-like, frame, mapping, or names of columns of `X`
             The groups: one or several columns of length n_samples.
         control_features : array-like, frame, mapping, or names of columns of `X`, optional
             Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-            The weight of each person, at least 0.
+            Weights, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together, as in `FairnessTest.fit`.
+            As in `FairnessTest.fit`.
         y_judge, label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
-            As in `from_predictions`, where not everybody has a true label (NaN or None in `y`).
+            As in `from_predictions`, if some people have no true label (NaN or None in `y`).
         predict_params : dict, optional
-            Further arguments of the estimator's ``predict``, as in `FairnessTest.fit`.
+            As in `FairnessTest.fit`.
 
         Returns
         -------
@@ -278,22 +269,19 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return self._fit(Inputs.of_fit(X, y, predict_params, **columns, **counted))
 
     def _fit(self, inputs: Inputs) -> Self:
-        """Audit what a fit is given; with `individual`, `scan` and `baseline` also by these."""
-        test = self._test_of("individual", IndividualFairnessTest)
+        """Audit what a fit is given; with `individual` and `scan` also by these."""
         super()._fit(inputs)
         X, y = inputs.X, inputs.y
-        if test is not None:
-            test.set_params(estimator=self.estimator).fit(X, y, sensitive_features=inputs.groups)
-            self.record_ = replace(self.record_, individual=test.sentences(), individual_verdict=test.verdict_)
-            self.individual_ = test
         if (scan := self._scan(has_truth=y is not None)) is not None:
             columns = {name: inputs.columns[name] for name in ("sensitive_features", "control_features")}
             scan.set_params(estimator=self.estimator)
             self._keep_scan(scan.fit(X, y, **columns, predict_params=inputs.predict_params))
-        if self.baseline is not None:
-            models = {"estimator_a": self.baseline, "estimator_b": self.estimator}
-            known = {"y_pred", "y_score", *(["y_true"] if y is not None else [])}
-            self._keep_baseline(known, lambda test: test.set_params(**models)._people(inputs))
+        if (test := self._test_of("individual", IndividualFairnessTest)) is not None:
+            test.set_params(estimator=self.estimator).fit(X, y, sensitive_features=inputs.groups)
+            said, *findings = test.sentences()
+            self._add(Report(title="Similar people", verdict=said, findings=tuple(findings)))
+            self.record_ = replace(self.record_, individual_verdict=test.verdict_)
+            self.individual_ = test
         return self
 
     @classmethod
@@ -310,8 +298,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         y_judge: Any = None,
         label_probability: Any = None,
         X: Any = None,
-        y_pred_baseline: Any = None,
-        y_score_baseline: Any = None,
         **params: Any,
     ) -> Self:
         """Audit predictions, without an estimator.
@@ -319,29 +305,26 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
-            True labels; None where the metrics need none.
+            True labels, if metrics need them.
         y_pred : array-like of shape (n_samples,) or (n_samples, 1), optional
             Predictions: labels or numbers.
         y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2), optional
-            Scores of the positive label, for metrics that need them, or what ``predict_proba`` returns for two classes.
+            Scores of the positive label, or what ``predict_proba`` returns for two classes.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         control_features : array-like, frame or mapping, optional
             Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
+            Weights, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together, as in `fit`.
+            As in `FairnessTest.fit`.
         y_judge : array-like of shape (n_samples,), optional
-            Where not everybody has a true label (NaN or None in `y_true`): a guessed label or a score for everybody, as
-            in `LabelledFairnessTest`, which then tests the rates that need labels.
+            A guessed label or score for each person, if some have no true label (NaN or None in `y_true`): see
+            `LabelledFairnessTest`.
         label_probability : array-like of shape (n_samples,), optional
-            How probable it was that each person was labelled; with ``labelled="at_random"`` left out.
+            The probability that each person was labelled, unless ``labelled="at_random"``.
         X : frame or mapping, optional
-            Where the `features` of `scan` are looked up that are no sensitive features.
-        y_pred_baseline, y_score_baseline : array-like of shape (n_samples,), optional
-            Predictions, and scores, of the model in production for the same people, with which these are compared, as
-            with `baseline`.
+            Further `features` of `scan`.
         **params
             Parameters of the audit.
 
@@ -352,18 +335,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
         Examples
         --------
-        >>> from skfairtest import FairnessAudit, SubgroupScan
-        >>> from skfairtest.datasets import load_compas
-        >>> compas = load_compas()
+        >>> from skfairtest import FairnessAudit
         >>> audit = FairnessAudit.from_predictions(
-        ...     compas.y_true,
-        ...     compas.y_pred,
-        ...     sensitive_features=compas.sensitive_features["race"],
-        ...     X=compas.sensitive_features,
-        ...     scan=SubgroupScan(metric="false_positive_rate", features=["sex", "age_cat"]),
+        ...     None, [1, 1, 0, 1, 0, 0] * 20, sensitive_features={"sex": list("ffffmm") * 20}
         ... )
-        >>> audit.scan_.comparisons_["subgroup"].tolist()[:2]
-        ['race = African-American', 'age_cat = Less than 25']
+        >>> audit.concern_
+        True
         """
         if X is not None and not params.get("scan"):
             raise ParameterError(
@@ -376,18 +353,10 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if (scan := audit._scan(has_truth=y_true is not None)) is not None:
             given = {"y_score": y_score, "X": X, **columns, **scan.get_params()}
             audit._keep_scan(SubgroupScan.from_predictions(y_true, y_pred, **given))
-        answers = {"y_pred": (y_pred_baseline, y_pred), "y_score": (y_score_baseline, y_score)}
-        answers = {name: pair for name, pair in answers.items() if pair[0] is not None}
-        if answers:
-            said = {
-                f"{name}_{model}": pair[place] for name, pair in answers.items() for place, model in enumerate("ab")
-            }
-            known = {*answers, *(["y_true"] if y_true is not None else [])}
-            audit._keep_baseline(known, lambda test: test._people(Inputs(said, y_true, counted, called="y_pred")))
-        traced = audit.record_.provenance
-        further = [*(["X"] if X is not None else []), *(f"{name}_baseline" for name in answers)]
-        traced = {**traced, "columns": (*traced["columns"], *further)}
-        audit.record_ = replace(audit.record_, provenance=traced)
+        if X is not None:
+            traced = audit.record_.provenance
+            traced = {**traced, "columns": (*traced["columns"], "X")}
+            audit.record_ = replace(audit.record_, provenance=traced)
         return audit
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
@@ -403,17 +372,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             )
         return LabelledSample.read(inputs.y, y_pred, self.labelled, sensitive_features=inputs.groups, **few)
 
-    def _keep_baseline(self, known: set[str], people_of: Callable[[PairedFairnessTest], Sequence[Any]]) -> None:
-        """Compare with the model in production what is `known` of both."""
-        if not is_label(self.missing, "raise"):
-            raise ParameterError(
-                f"missing={brief(self.missing)} has no comparison with a baseline, which needs everybody's group: use "
-                "missing='raise', or leave the baseline out"
-            )
-        settings = {**self.get_params(), "random_state": self.record_.parameters["random_state"]}
-        features = {name for part in self.record_.parts for name in part.sensitive}
-        self.baseline_, found = compared_with_baseline(self._metrics, known, settings, features, people_of)
-        self.record_ = replace(self.record_, baseline=found)
+    def _add(self, section: Report) -> None:
+        """Report something beside the comparisons."""
+        self.record_ = replace(self.record_, beside=(*self.record_.beside, section))
 
     def _test_of(self, name: str, kind: type[Made]) -> Made | None:
         """Return the test beside the comparisons that is wanted, not fitted."""
@@ -448,7 +409,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _keep_scan(self, scan: SubgroupScan) -> None:
         self.scan_ = scan
         setup = replace(scan.record_.setup, positive_means=self.positive_means)
-        self.record_ = replace(self.record_, scan=replace(scan.record_, setup=setup))
+        remarks = (f"These subgroups have a guarantee {APART}",)
+        section = scan_section(replace(scan.record_, setup=setup))
+        self._add(replace(section, title="Further subgroups", remarks=remarks))
 
     def __sklearn_tags__(self) -> Tags:
         """Declare that true labels are not always required."""
@@ -477,11 +440,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self._test_of("individual", IndividualFairnessTest)
         if (scan := self._test_of("scan", SubgroupScan)) is not None:
             scan._check()
-        if self.baseline is not None and self.estimator is None:
-            raise ParameterError(
-                "baseline is asked for its predictions, as estimator is: pass both, or the predictions of both to "
-                "from_predictions(..., y_pred_baseline=...)"
-            )
         if is_label(self.compare, "to_reference"):
             raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
@@ -562,7 +520,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             n_samples=whole.n_samples,
             not_compared=tuple((name, str(error)) for name, error in lost.items()),
             provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
-            impact=impact_of(sample, self.estimator, classes, self.get_params()) if self.impact else None,
             doubts=self._cautions,
         )
         if few:
@@ -572,6 +529,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             parts = [replace(part, setup=replace(part.setup, people=line)) for part, line in told]
             record = replace(record, parts=tuple(parts))
         self._set(record)
+        if self.impact:
+            self.record_, self.impact_ = with_impact(record, sample, self.estimator, classes, self.get_params())
         self._breaking = breaking_point_of(results, together=True)
         if subject == FROM_TABLE and (scan := self._scan(has_truth="y_true" in sample.columns)) is not None:
             self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))

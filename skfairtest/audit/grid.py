@@ -1,8 +1,7 @@
-"""The grid of an audit: every group by every metric, as far from the others as it is, and how sure that is.
+"""The grid of an audit: every group by every metric, how far it is from the others, and how sure that is.
 
-A number is the disparity of a group: the average of its disparities from whatever it was compared with, weighted by the
-people of these. With "to_rest" and "to_overall" there is one; of all pairs, for a rate, the average is the disparity
-from everyone else. A cell is significant where any comparison of its group is, in strata too.
+A number is the average of a group's disparities, weighted by the people on the other sides. A cell is significant if
+any comparison of its group is, in strata too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,12 +39,7 @@ Row = tuple[str | Cell, ...]
 
 
 class Standing(NamedTuple):
-    """The result of one group in one metric: its people, those whom the metric counts, disparity and p-value.
-
-    The value is nan where strata have values of their own, the disparity and the p-value (the smallest of the group's
-    comparisons) where there is no comparison. `mark` is "significant", "few" (too few to tell) or empty, and `smaller`
-    says whether the group is the smaller side of its most sensitive comparison, and so its size the reason.
-    """
+    """The result of one group in one metric: its people, those whom the metric counts, disparity and p-value."""
 
     people: int
     n_effective: int

@@ -1,15 +1,7 @@
-"""What a reader of an audit should know first.
+"""The first sentences of an audit, and the few comparisons that a reader should know.
 
-The few comparisons of an audit that a reader should know of, each in a sentence with its interval.
-
-How strong a comparison is: the disparity that its interval assures, the limit nearer to equality, so that both size and
-certainty count. Shares (points) and ratios (logarithms) come before metrics with units of their own, which are ordered
-by p-value.
-
-One comparison stands for each metric of each grouping. Those of intersections come after those of single features, and
-are left out unless they are stronger than what single features say by the same metric.
-
-The first sentences of an audit: who is worst off and by how much, how sure that is, and what could be missed.
+A comparison is as strong as the interval end nearest to equality. Intersections are left out unless they are stronger
+than single features by the same metric.
 """
 
 from __future__ import annotations
@@ -21,7 +13,6 @@ import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.audit.grid import FEW_POINTS, FEW_RATIO, Standing, standings
-from skfairtest.audit.impact_report import below_sentences
 from skfairtest.audit.provenance import FEW_LABELS
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.report.cells import barred, records
@@ -50,10 +41,7 @@ Row = Mapping[str, Any]
 
 
 def _compared(record: AuditRecord) -> Iterator[dict[str, Any]]:
-    """Yield the comparisons between groups with their grouping, whether they are of shares or ratios, and how strong.
-
-    ``gap`` is on a scale on which 0 is equality; the strongest comparison has the smallest ``strength``.
-    """
+    """Yield the comparisons between groups with their grouping, kind and strength."""
     for part in record.parts:
         for row in records(part.comparisons):
             if row["group"] is None or np.isnan(row["disparity"]):
@@ -142,7 +130,7 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     few = "labelled" in record.parameters or set(FEW_LABELS) & set(record.provenance["columns"])
     further = (
         *([] if record.n_found else _observed(record)),
-        "" if record.impact is None else " ".join(below_sentences(record.impact.frame)),
+        " ".join(record.impact),
         " ".join(_unknown(record)),
         record.parts[record.leading[0]].setup.people if few else "",
         " ".join(_missed(record)),

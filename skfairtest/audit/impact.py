@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,9 +18,6 @@ from skfairtest.comparisons.engine import check_question
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.frames import comparisons_columns, frame_of
 from skfairtest.comparisons.measure import measure
-from skfairtest.inference.breaking import Decided
-from skfairtest.inference.linear_form import Scale
-from skfairtest.inference.rates import Pair, Question, equalities
 from skfairtest.readers import (
     Column,
     check_labels,
@@ -31,51 +28,21 @@ from skfairtest.readers import (
     read_values,
     resolve_pos_label,
 )
-from skfairtest.report.record import Recorded
 from skfairtest.tables import Sample
 
 #: Categories with a smaller share of the people are shown, and not compared.
 SMALLEST_SHARE = 0.02
 #: Of the signs that are flipped for people in clusters.
 SEED = 0
-#: Numbers of changed decisions that are tried at once.
-MOST_TRIED = 10_000
 COLUMNS = [
     "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
     "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",
-    "shortfall_highest", "to_four_fifths", "flips_four_fifths", "flips_test", "method",
+    "shortfall_highest", "to_four_fifths", "flips_four_fifths", "method",
 ]  # fmt: skip
 _KINDS = {
     "int64": ["n", "selected"], "bool": ["compared", "highest"], "boolean": ["significant", "below_four_fifths"],
-    "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"], "object": ["feature", "category", "method"],
+    "Int64": ["to_four_fifths", "flips_four_fifths"], "object": ["feature", "category", "method"],
 }  # fmt: skip
-
-
-def framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return rows of an impact table as a frame; the names of categories are kept as they are."""
-    frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
-    frame["method"] = frame["method"].where(frame["method"].notna(), None)
-    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
-    return frame.astype({name: kinds.get(name, "float64") for name in COLUMNS})
-
-
-@dataclass(frozen=True, eq=False)
-class ImpactRecord(Recorded):
-    """The impact tables of an audit.
-
-    Parameters
-    ----------
-    scoring : bool
-        Whether rates are of scores above the median, and not of decisions.
-    not_compared : tuple of str
-        Why features or crossings were not compared.
-    frame : DataFrame
-        The tables of all features and crossings, as `impact_table` returns them.
-    """
-
-    scoring: bool
-    not_compared: tuple[str, ...]
-    frame: pd.DataFrame = field(default_factory=pd.DataFrame, compare=False)
 
 
 def _compare(
@@ -127,9 +94,6 @@ def _compare(
             lows = [pair["ci_low"] for (group, _), pair in pairs.items() if group == rank]
             lows += [1 / pair["ci_high"] for (_, other), pair in pairs.items() if other == rank and pair["ci_high"]]
             row["ci_low"] = min(lows)
-            if len(cells) == 1 and people.clusters is None:
-                chosen, of, most, others = (int(side[0]) for side in sides)
-                row["flips_test"] = flips_of_test(chosen, of, most, others, 1 - confidence_level)
 
 
 @answering_guesses
@@ -209,10 +173,8 @@ def impact_table(
             How many more would have been selected at the rate of all compared people, and at the highest rate.
         ``to_four_fifths``
             How many more have to be selected for a ratio of 4/5.
-        ``flips_four_fifths``, ``flips_test``
-            How many changed decisions on this category bring the ratio to the other side of 4/5, and how many change
-            the result of the exact test of this pair alone, at the level: more selections if it is significant, else
-            fewer (NA: no number does, or there are several strata, or clusters).
+        ``flips_four_fifths``
+            How many changed decisions on this category bring the ratio to the other side of 4/5.
 
     Raises
     ------
@@ -249,8 +211,8 @@ def impact_table(
     >>> women = table.iloc[0]
     >>> print(f"{women['standard_deviations']:.3f} {women['shortfall_pool']:.2f}")
     -2.139 2.86
-    >>> print(women["to_four_fifths"], women["flips_test"], women["significant"])
-    3 1 True
+    >>> print(women["to_four_fifths"], women["significant"])
+    3 True
     """
     selected = _selected(y_pred, y_score, pos_label)
     columns = read_columns(
@@ -279,6 +241,7 @@ def tables_of(
     """Make the tables of features and of their crossings; those that cannot be compared show their categories."""
     by_name = {column.name: column for column in columns}
     levels = {column.name: len(column.levels) for column in columns}
+    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
     frames: list[pd.DataFrame] = []
     reasons: list[GroupsMissing | NothingDefined] = []
     for names in groupings(levels, intersections=intersections):
@@ -287,7 +250,9 @@ def tables_of(
             _compare(rows, replace(people, sensitive=(Column(" x ".join(names), (), places),)), **how)
         except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
             reasons.append(error)
-        frames.append(framed(rows))
+        frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
+        frame["method"] = frame["method"].where(frame["method"].notna(), None)
+        frames.append(frame.astype({name: kinds.get(name, "float64") for name in COLUMNS}))
     return frames, reasons
 
 
@@ -381,32 +346,3 @@ def _changes(gap: Fraction, weights: Sequence[Fraction], people: Integers, *, be
         if gap < 0 or (gap == 0 and not beyond):
             break
     return changes
-
-
-def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
-    """The number of changed decisions on a category after which the exact test of this pair alone says the opposite.
-
-    Examples
-    --------
-    >>> flips_of_test(2, 10, 15, 25, 0.05), flips_of_test(9, 40, 20, 40, 0.05)
-    (1, 3)
-    """
-    pair = Pair(*np.array([[x], [n], [top], [m]]))
-    log_p = np.array([equalities([pair], "two-sided")[0][0]])
-    counts = np.array([[[n - x, x], [0, 0]], [[m - top, top], [0, 0]]])
-    rate = np.array([[1, 2]]), np.array([[[0, 1], [0, 1]]]), np.ones((1, 2, 2), dtype=int)
-    decided = Decided(counts, *rate, (Question(),), (Scale(),), (False,), log_p, (None,), None, alpha, together=False)
-    now = int(decided.verdicts(log_p[None])[0])
-    most = min(n, top * n // m) - x if now else x
-    low, high = 0, most
-    while low < high:  # every number of changes is tried, if there are few
-        tried = np.unique(np.linspace(low + 1, high, MOST_TRIED).astype(np.int64))
-        changes = tried[:, None] * np.array([0, 0, 1 if now else -1])
-        turned = decided.settle(changes, now)
-        if not turned.any():
-            break
-        first = int(turned.argmax())
-        low, high = int(tried[first - 1]) if first else low, int(tried[first])
-        if high - low == 1:
-            return high
-    return pd.NA

@@ -167,13 +167,12 @@ def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool =
 def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> Iterator[str]:
     rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
     yield (
-        f"The rate is {rate}. The impact ratio is to the highest rate of the categories compared; its interval holds "
-        "for all pairs of a table together."
+        f"The rate is {rate}; the impact ratio is to the highest rate of the categories compared. Intervals hold for "
+        "all pairs of a table together."
     )
     yield (
-        "Null hypothesis of each row: its rate equals the highest rate, so that the ratio is 1. p is adjusted for the "
-        f"choice of the highest rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}. "
-        "Each table is a family of its own."
+        "Null hypothesis of each row: its rate equals the highest rate. p is adjusted for the choice of the highest "
+        f"rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}."
     )
     yield (
         "SDs: the difference of the two rates in standard deviations (pooled). Short of pool: how many more would have "
@@ -181,9 +180,6 @@ def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confid
     )
     yield "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance."
     if (~table["compared"] & table["category"].notna()).any():
-        yield (
-            f"Categories with less than {100 * smallest_share:g}% of the people whose category is known, or with one "
-            "person, are shown and not compared."
-        )
+        yield f"Categories with one person, or less than {100 * smallest_share:g}% of the known, are not compared."
     if table["category"].isna().any():
         yield "Shares are of the people whose category is known; the others are counted as unknown."

@@ -16,11 +16,7 @@ LOGGED = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
 
 
 class FairnessEvaluator:
-    """Audit what MLflow evaluates, and log what was found to its run.
-
-    The configuration holds ``sensitive_features``: names of columns of the data, or the groups as `FairnessAudit.fit`
-    takes them. Its other entries are arguments of `FairnessAudit.from_predictions`. Without it MLflow passes by.
-    """
+    """Audit what MLflow evaluates, and log what was found to its run."""
 
     @classmethod
     def can_evaluate(cls, *, model_type: Any, evaluator_config: Mapping[str, Any] | None, **kwargs: Any) -> bool:

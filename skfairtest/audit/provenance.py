@@ -15,17 +15,14 @@ from skfairtest.tables import Sample
 
 #: What is known of people of whom some have no label.
 FEW_LABELS = ("y_judge", "label_probability")
-#: Parameters that hold tests, or a model.
-TESTS = ("individual", "scan", "baseline")
+#: Parameters that hold tests.
+TESTS = ("individual", "scan")
 #: Characters of a model's representation, which may hold a list of anything.
 MOST_CHARACTERS = 600
 
 
 def data_hash(sample: Sample) -> str:
     """Hash the people of a sample: labels, predictions, scores, groups, strata, weights and clusters.
-
-    Equal numbers are the same value: 1, 1.0 and True. The text "1" is a different value. One SHA-256 hash is taken of
-    all rows together, never of a single row or value, which somebody who knows the possible values could look up.
 
     Examples
     --------

@@ -9,13 +9,11 @@ from typing import Any, Self
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.audit.impact import ImpactRecord
-from skfairtest.paired.report import PairedRecord
-from skfairtest.report.cells import oriented, oriented_histogram
+from skfairtest.comparisons.orientation import oriented, oriented_histogram
 from skfairtest.report.draw import NullHistogram
 from skfairtest.report.record import Recorded
+from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, lost_metrics, not_tested, smallest_p
-from skfairtest.subgroups.scan import ScanRecord
 
 #: Groupings that the verdict names.
 NAMED = 3
@@ -23,17 +21,7 @@ NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class AuditPart(Recorded):
-    """One grouping of the people, its p-values adjusted for the whole audit; a written record has its frames as tables.
-
-    Parameters
-    ----------
-    sensitive, control : tuple of str
-        Names of the features that make the groups, and of those that make the strata.
-    setup : Setup
-        How sentences are written.
-    by_group, comparisons, excluded : DataFrame
-        Values by group and stratum, one row per comparison, and what was left out.
-    """
+    """One grouping of the people; a written record has its frames as tables."""
 
     sensitive: tuple[str, ...]
     control: tuple[str, ...]
@@ -58,39 +46,7 @@ class AuditPart(Recorded):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditRecord(Recorded):
-    """Everything that a report of an audit says.
-
-    Parameters
-    ----------
-    created, title : str
-        The date of the fit, and the title of the report.
-    about, sources : tuple of str
-        What was audited, and where the data come from.
-    versions, parameters, provenance : mapping
-        Of libraries, of the audit, and how it was called.
-    p_value_interval : (float, float)
-        Limits of the Monte-Carlo error of the smallest adjusted p-value.
-    n_samples : int
-        People.
-    pos_label, negative_labels : object, tuple
-        The label counted as positive, and the others.
-    parts : tuple of AuditPart
-        The groupings.
-    not_compared : tuple of (str, str)
-        Groupings that could not be compared, and why.
-    leading : (int, int)
-        The part and the row of the comparison with the strongest evidence.
-    null_distribution : NullHistogram, optional
-        That of this comparison.
-    warnings, homogeneity : tuple of str
-        What makes the results doubtful, and whether disparities are the same in all strata.
-    scan, impact, baseline : ScanRecord, ImpactRecord, PairedRecord, optional
-        The results of what the audit makes beside its comparisons.
-    individual, individual_verdict : tuple of str, str, optional
-        The sentences and the verdict of the test of individual fairness.
-    accepted : mapping of str to str
-        Known disparities by the identifiers of `skfairtest.audit.findings`, and why each is accepted.
-    """
+    """Everything that a report of an audit says."""
 
     created: str
     title: str
@@ -107,10 +63,8 @@ class AuditRecord(Recorded):
     leading: tuple[int, int]
     null_distribution: NullHistogram | None = None
     warnings: tuple[str, ...] = ()
-    scan: ScanRecord | None = None
-    impact: ImpactRecord | None = None
-    baseline: PairedRecord | None = None
-    individual: tuple[str, ...] = ()
+    beside: tuple[Report, ...] = ()
+    impact: tuple[str, ...] = ()
     individual_verdict: str | None = None
     homogeneity: tuple[str, ...] = ()
     provenance: Mapping[str, Any]
@@ -162,13 +116,10 @@ class AuditRecord(Recorded):
                 f"{lead} a significant disparity{beyond}, more than chance explains: {enumerated(self._where())}; {p}."
             )
         else:
-            names = [f"by {label(part.feature)}" for part in self.parts]
-            if len(names) > NAMED:
-                names = [f"by {label(part.feature)}" for part in self.parts if len(part.sensitive) == 1][:NAMED]
-                names.append(f"in {pluralize(len(self.parts) - len(names), 'further grouping')}")
+            names = enumerated([f"by {label(part.feature)}" for part in self.parts], most=NAMED)
             said = (
-                f"No significant disparity{beyond} was detected {enumerated(names)}, in {total} ({p}). This does not "
-                "prove fairness: each comparison says how large a disparity it could have missed."
+                f"No significant disparity{beyond} was detected {names}, in {total} ({p}). This does not prove "
+                "fairness: each comparison says how large a disparity it could have missed."
             )
         return f"{said}{not_tested(self.untested)}"
 
@@ -178,7 +129,7 @@ class AuditRecord(Recorded):
         fewest = min(len(part.sensitive) for part in self.parts)
         single = sorted((one for one in found if one[1] and len(one[0].sensitive) == fewest), key=lambda one: -one[1])
         names = [f"by {label(part.feature)} ({n:,} of {total:,})" for part, n, total in single]
-        names[NAMED:] = [f"by {pluralize(len(names) - NAMED, 'further feature')}"] * (len(names) > NAMED)
+        names[NAMED:] = [f"by {len(names) - NAMED:,} more"] * (len(names) > NAMED)
         crossed = [each[1:] for each in found if len(each[0].sensitive) > fewest]
         if n := sum(n for n, _ in crossed):
             names.append(f"at intersections ({n:,} of {sum(total for _, total in crossed):,})")

@@ -1,7 +1,4 @@
-"""The report of an audit: which sections it has, and what they say.
-
-What an audit was computed with: each method that was used, in a sentence, and who described it.
-"""
+"""The report of an audit: its sections, and what it was computed with."""
 
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -15,11 +12,9 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.findings import findings_of
 from skfairtest.audit.grid import audit_grid
 from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
-from skfairtest.audit.impact_report import UNFAVORABLE, impact_report
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
-from skfairtest.paired.report import paired_section
 from skfairtest.report import cells
 from skfairtest.report.report import Figure, Report, Table, listed
 from skfairtest.report.sentences import (
@@ -31,7 +26,6 @@ from skfairtest.report.sentences import (
     null_sentence,
     p_text,
 )
-from skfairtest.subgroups.scan import scan_section
 
 _FILE = files("skfairtest.audit").joinpath("methods.toml")
 #: Methods with what was done and who described it, by what an audit has if it was used; in the order of the report.
@@ -43,8 +37,7 @@ METHODS: dict[str, str] = {
 
 def methods_used(record: AuditRecord) -> list[str]:
     """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
-    beside = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
-    had: dict[str, Any] = {name: section is not None for name, section in beside.items()}
+    had: dict[str, Any] = {section.title: True for section in record.beside}
     # One comparison has nothing to be adjusted for.
     had[str(record.setup.adjust)] = record.n_comparisons > 1
     for part in record.parts:
@@ -101,7 +94,7 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         findings=intervals_of(record.setup, shown),
         parts=(
             *listed("Are disparities the same in every stratum?", record.homogeneity),
-            *_beside(record),
+            *record.beside,
             *_left_out(record),
             *map(grouping, record.parts),
             *_null_distribution(record),
@@ -111,25 +104,6 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         notes=tuple(legend(record)),
         reproduce=tuple(_reproducing(record)),
     )
-
-
-def _beside(record: AuditRecord) -> Iterator[Report]:
-    """Report what the audit makes beside its comparisons."""
-    apart = "of their own, apart from the comparisons of this audit: the verdict does not count them."
-    if record.impact is not None:
-        against = [*map(label, record.impact.not_compared), *[UNFAVORABLE] * (record.setup.favorable is False)]
-        yield impact_report(
-            record.impact.frame, title="Impact table", about=f"These tables have a level {apart}",
-            scoring=record.impact.scoring, confidence_level=1 - record.setup.alpha, not_compared=against,
-        )  # fmt: skip
-    if record.scan is not None:
-        remarks = (f"These subgroups have a guarantee {apart}",)
-        yield replace(scan_section(record.scan), title="Subgroups nobody named", remarks=remarks)
-    if record.baseline is not None:
-        yield replace(paired_section(record.baseline), title="Compared with the model in production")
-    if record.individual:
-        said, *findings = record.individual
-        yield Report(title="Similar people", verdict=said, findings=tuple(findings))
 
 
 def _ranked(record: AuditRecord, n_shown: int) -> str:
@@ -161,10 +135,9 @@ def grouping(part: AuditPart) -> Report:
     setup, feature = part.setup, label(part.feature)
     ordered = cells.by_p_value(setup, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
-    lead = f"{len(found):,} of {pluralize(total, 'comparison')}" if len(found) else "No comparison"
-    lead += f" {'show' if len(found) > 1 else 'shows'} a significant disparity"
-    lead += ", with the strongest evidence first" * (len(found) > 1)
-    lead += ":" if len(found) else "; this does not prove fairness. The strongest evidence:"
+    lead = "No comparison shows a significant disparity; this does not prove fairness. The strongest evidence:"
+    if len(found):
+        lead = f"Significant in {len(found):,} of {pluralize(total, 'comparison')}, the strongest evidence first:"
     tables = [cells.values_table(setup, part.by_group)] if len(part.by_group) else []
     for metric in dict.fromkeys(part.comparisons["metric"]):
         rows = ordered[ordered["metric"] == metric]
@@ -230,37 +203,32 @@ def legend(record: AuditRecord) -> list[str]:
     methods = sorted({method for part in parts for method in part.comparisons["method"]})
     level, familywise = f"{100 * setup.alpha:g}%", setup.adjust in FAMILYWISE
     confidence = f"{100 * (1 - setup.alpha):g}% confidence"
-    together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     compared = {
         "difference": "value minus against, before rounding",
         "ratio": "value divided by against",
         "odds_ratio": "the odds of value divided by those of against, as Fisher's test estimates it",
     }[setup.disparity]
     order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
+    together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
     corrected = "the p itself"
     if n > 1 and setup.adjust is not None:
         corrected = f"p, corrected for {n:,} comparisons ({ADJUSTED[setup.adjust]})"
-    once = "; comparisons that test the same hypothesis count once" if n > 1 and familywise else ""
     rough = " and ".join(method for method in methods if not method.startswith(("exact", "undefined")))
-    errors = f"{level} of audits done like this report even one false positive"
-    errors = f"about {errors}; about, because {rough} p-values are approximate" if rough else errors
+    about, because = ("about ", f"; about, because {rough} p-values are approximate") if rough else ("", "")
     lines = {
         cells.BARS: True,
-        "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
-        f"{confidence} for that group alone.": True,
+        "people: everyone in the group. n: those over whom the value is computed; small: n is below 10, and the value "
+        f"is uncertain. The interval of a value has {confidence} for that group alone.": True,
         f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.": True,
         f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
         f"{cells.NO_SIZE}: not even the largest one had.": True,
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(methods)}.": True,
-        "asymptotic: approximate, which needs hundreds of people on both sides.": "asymptotic" in methods,
-        f"adjusted p: {corrected}{once}. A disparity is significant where it is at most {setup.alpha:g}.": True,
-        f"At most {errors}.": familywise or n == 1,
+        f"adjusted p: {corrected}. A disparity is significant where it is at most {setup.alpha:g}.": True,
+        f"At most {about}{level} of audits done like this report even one false positive{because}.": familywise
+        or n == 1,
         "Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
         "group), this assumes that the people in these are a random sample.": any(part.pools_groups for part in parts),
         setup.people: setup.people,
-        "small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.": any(
-            part.by_group["small"].any() for part in parts
-        ),
     }
     return [line for line, holds in lines.items() if holds]

@@ -1,7 +1,7 @@
 """The commands, and what their exit status means.
 
 0: no significant disparity; 1: a significant disparity; 2: bad input; 3: an internal error; 4: not everything could be
-tested. A command imports what it computes with when it runs: the version and the help need nothing of it.
+tested. A command imports what it computes with when it runs, so that the help is fast.
 """
 
 import os
@@ -164,9 +164,6 @@ def audit(
     scan: Annotated[
         list[str] | None, opt.column("Also search subgroups of this column and the groups; repeatable.")
     ] = None,
-    y_pred_baseline: Annotated[
-        str | None, opt.column("The predictions of the model in production, to compare these with.", "--baseline")
-    ] = None,
     y_judge: Annotated[
         str | None, opt.column("A guess of everyone's true label, if --y-true has labels for some people.")
     ] = None,
@@ -186,6 +183,7 @@ def audit(
     favorable: Annotated[
         bool | None, opt.option("Whether a positive prediction is good for people.", None, "--favorable/--unfavorable")
     ] = None,
+    unit: Annotated[str, opt.option("What a row is, in the plural, such as answers.", "WORD")] = "people",
     compare: Annotated[Compare, opt.option("What a group of one column is compared with.")] = "between_groups",
     disparity: opt.Disparity = "difference",
     margin: opt.Margin = None,
@@ -239,7 +237,7 @@ def audit(
     settings = opt.settings(
         context,
         "compare compare_intersections intersections disparity margin adjust missing labelled impact favorable "
-        "positive_means n_resamples random_state n_jobs",
+        "positive_means unit n_resamples random_state n_jobs",
     )
     searched: dict[str, Any] = {}
     with listening() as told:
@@ -261,8 +259,6 @@ def audit(
     record: Any = result.record_
     name = label(os.path.basename(files[0]) if len(files) == 1 else f"{len(files)} files")
     read = ", ".join(f"{OPTIONS[role]} {label(column)}" for role, column in named.items() if isinstance(column, str))
-    if record.baseline is not None:
-        record = replace(record, baseline=replace(record.baseline, names=(str(y_pred_baseline), str(y_pred))))
     record = replace(
         record,
         title=f"Fairness audit of {name}",

@@ -13,11 +13,7 @@ from skfairtest._utils.text import label
 
 
 class Status(IntEnum):
-    """What the process returns; what is done has detected no significant disparity.
-
-    Not tested is an audit without a significant disparity of which a metric or a grouping could not be tested, or whose
-    test of individual fairness had nothing to learn who is similar from.
-    """
+    """What the process returns; what is done has detected no significant disparity."""
 
     DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, NOT_TESTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 

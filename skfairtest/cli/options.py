@@ -1,7 +1,6 @@
-"""Options that several commands share: what can be typed, and what the help says about it.
+"""Options that several commands share.
 
-A command's parameters have the names that the package gives them. So errors can name the option; and what a command
-need not look at (`columns`, `settings`, `outputs`) goes from the context to the package by its name.
+A command's parameters have the names that the package gives them, so that errors can name the option.
 """
 
 import glob

@@ -1,6 +1,6 @@
-"""From CSV and Parquet files to people: the columns that are asked for, read by pyarrow, exactly as they are written.
+"""From CSV and Parquet files to people, read by pyarrow exactly as they are written.
 
-All columns of a CSV file are read as text, in which only an empty field is missing: a group may be called NA or 007.
+All columns of a CSV file are text, in which only an empty field is missing: a group may be called NA or 007.
 """
 
 import codecs
@@ -27,7 +27,7 @@ from skfairtest.readers.columns import WARN_GROUPS
 from skfairtest.readers.levels import plain_scalar, sort_levels
 
 #: The parameters whose columns hold labels and numbers; other columns hold names of groups.
-LABELS = ("y_true", "y_pred", "y_judge", "y_pred_baseline")
+LABELS = ("y_true", "y_pred", "y_judge")
 NUMBERS = ("y_score", "sample_weight", "label_probability")
 #: Columns with more different numbers are quantities; those that are scanned are cut into so many intervals.
 BINS = {"sensitive_features": WARN_GROUPS, "scan": 5}

@@ -61,7 +61,7 @@ def settings_of(metrics: Sequence[Metric] | None, params: Mapping[str, Any]) -> 
     )
     disparity = disparity_of(metrics or (), params.get("disparity", "difference"), params.get("margin"))
     compare = summarized_compare(metrics or (), params.get("compare", "between_groups"))
-    return check_settings(**{**params, "disparity": disparity, "compare": compare}, unit=unit)
+    return check_settings(**{**params, "disparity": disparity, "compare": compare}, shares=unit)
 
 
 def check_question(metric: Any, params: Mapping[str, Any]) -> tuple[Settings, list[Metric]]:

@@ -64,10 +64,10 @@ class Settings:
     by_stratum: bool = True
 
 
-def check_settings(*, unit: bool = True, **params: Any) -> Settings:
+def check_settings(*, shares: bool = True, **params: Any) -> Settings:
     """Check every parameter of a test, and refuse combinations that have no meaning; others are not looked at.
 
-    `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
+    `shares` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
     """
     given = {name: params.get(name, default) for name, default in DEFAULTS.items()}
     for name, choices in CHOICES.items():
@@ -104,7 +104,7 @@ def check_settings(*, unit: bool = True, **params: Any) -> Settings:
         within = None if within == "auto" else within
     if disparity == "odds_ratio":
         _check_odds_ratio(compare, method)
-    margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
+    margin_bounds = _margin_bounds(margin, disparity, alternative, unit=shares)
     asked_variance = variance
     method, variance = _method(method, variance, within, margin_bounds)
     if missing == "bounds":

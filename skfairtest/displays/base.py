@@ -24,8 +24,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import display_width, enumerated, label, shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.audit.record import AuditPart
+from skfairtest.comparisons.orientation import oriented
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.cells import oriented
 from skfairtest.report.draw import BLUE, GREY, ORANGE, STYLE, scale_ends
 
 #: Widths of the name of a row, in a figure of its own and on axes that were given.

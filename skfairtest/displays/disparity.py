@@ -14,12 +14,13 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize, shorten
 from skfairtest.adjusted.fairness import AdjustedFairnessTest
 from skfairtest.audit import FairnessAudit
+from skfairtest.comparisons.orientation import oriented_histogram
 from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.displays import base
 from skfairtest.displays.base import GroupDisplay, canvas, finish, parts_of
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.report.cells import by_p_value, compared_with, oriented_histogram, pooled_first, records, stratum_name
+from skfairtest.report.cells import by_p_value, compared_with, pooled_first, records, stratum_name
 from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE, NullHistogram, histogram
 from skfairtest.report.report import NOT_CERTIFIED
 from skfairtest.report.sentences import Setup, equals_p, metric_title

@@ -99,6 +99,8 @@ class FairnessTest(GroupsTest):
         The method that gives scores. "predict" is for models whose ``predict`` gives probabilities.
     random_state : int, RandomState, Generator or None
         Seed of resamples and of randomised predictions.
+    unit : str, default="people"
+        What reports call the rows, in the plural: "answers" of a language model.
     n_jobs : int, optional
         Number of processes. The result does not depend on it.
     verbose : int, default=0
@@ -206,6 +208,7 @@ class FairnessTest(GroupsTest):
     prediction_threshold: float | None = None
     response: str = "auto"
     random_state: Any = None
+    unit: str = GroupsTest.unit
     n_jobs: int | None = None
     verbose: int = 0
 
@@ -264,9 +267,10 @@ class FairnessTest(GroupsTest):
         if settings.missing == "bounds":
             self.bounds_, self.p_value_bounds_ = bounds_frame(rows), p_value_bounds_of(result)
             self.disparity_bounds_ = disparities_of(leading)
-        summarized = (metric.summary for metric in metrics if metric.name == leading.metric)
-        self._summary = next((summary.name for summary in summarized if summary is not None), "")
-        self._setup = setup_of(result)
+        summaries = {metric.name: metric.summary.name for metric in metrics if metric.summary is not None}
+        self._summary = summaries.get(leading.metric, "")
+        setup = setup_of(result)
+        self._setup = replace(setup, unique=setup.unique and self.unit == GroupsTest.unit)
         self._feature = self._setup.features
         self._null_histogram = later(null_histogram_of, leading)
         # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
@@ -298,7 +302,7 @@ class FairnessTest(GroupsTest):
             The groups; not needed if there are only two.
         standard : {"average", "pooled", "group", "other"}, default="average"
             The composition that weights the values within strata: the average of both groups' (Kitagawa 1955),
-            everybody's, or one group's (Oaxaca 1973, Blinder 1973).
+            all people's, or one group's (Oaxaca 1973, Blinder 1973).
 
         Returns
         -------
@@ -400,10 +404,7 @@ def measured_of(test: FairnessTest, inputs: Inputs) -> Result:
 
 
 def result_of(test: FairnessTest, inputs: Inputs, *, tested: bool = True) -> Result:
-    """The results of a test without fitting it.
-
-    Not `tested`, its limits hold, and its p-values mean nothing.
-    """
+    """The results of a test without fitting it."""
     sample, settings, metrics, seed, _ = test._people(inputs)
     assert metrics is not None
     return test._compare(sample, replace(settings, tested=tested), metrics, seed)

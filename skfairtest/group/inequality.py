@@ -82,10 +82,9 @@ def inequality_decomposition(
 ) -> InequalityDecomposition:
     """Split the inequality of benefits into the part between groups and the part within them.
 
-    A person's benefit is prediction minus truth plus one. The generalized entropy of everybody is the sum of two parts:
-    the entropy if everybody had the mean benefit of their group, and the weighted sum of the groups' own entropies. A
-    model can treat groups alike on average and people within them very unequally; the first part alone does not show
-    that.
+    A person's benefit is prediction minus truth plus one. The generalized entropy of all people is the entropy if all
+    had the mean benefit of their group, plus the weighted sum of the groups' own entropies: a model can treat groups
+    alike on average and people within them very unequally.
 
     Null hypothesis of the p-value: all groups have the same mean benefit (the test of ``metric="mean_residual"``).
 
@@ -114,7 +113,7 @@ def inequality_decomposition(
     Raises
     ------
     ValueError
-        If an input is not usable, there are not exactly two labels, or everybody's benefit is 0.
+        If an input is not usable, there are not exactly two labels, or all benefits are 0.
 
     References
     ----------

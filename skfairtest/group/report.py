@@ -7,6 +7,7 @@ import pandas as pd
 
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.breaking import verdict_lines
+from skfairtest.comparisons.orientation import oriented
 from skfairtest.report import cells, sentences
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import Setup, finding_sentence, metric_title
@@ -15,13 +16,13 @@ from skfairtest.report.sentences import Setup, finding_sentence, metric_title
 def group_title(test: Any) -> str:
     """Name the metrics and the features of a fitted `FairnessTest`."""
     metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(test.comparisons_["metric"])])
-    return f"{metrics} by {label(test._feature)}"
+    return f"{metrics} by {label(test._setup.features)}"
 
 
 def group_report(test: Any) -> Report:
     """The report of a fitted `FairnessTest`: the verdict, the leading finding, null hypotheses, and tables."""
     setup, tested = test._setup, test.comparisons_
-    ordered = cells.pooled_first(cells.by_p_value(setup, cells.oriented(setup, tested)))
+    ordered = cells.pooled_first(cells.by_p_value(setup, oriented(setup, tested)))
     verdict = sentences.verdict_sentence(setup, tested, test.p_value_, concern=test.concern_)
     return Report(
         title=group_title(test),
@@ -39,7 +40,7 @@ def group_report(test: Any) -> Report:
 def _remarks(test: Any, setup: Setup, strata: list[dict[str, Any]]) -> Iterator[str]:
     """Say what the comparison with the strongest evidence found, and what else belongs to the verdict."""
     lead = cells.records(test.comparisons_)[test._leading]
-    shown = cells.records(cells.oriented(setup, test.comparisons_))[test._leading]
+    shown = cells.records(oriented(setup, test.comparisons_))[test._leading]
     how = sentences.written(setup, lead)
 
     def limits(ends: tuple[float, float]) -> str:
@@ -72,10 +73,9 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> tuple[str, ...]:
         f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, each "
         "adjusted by itself; the former decide."
     )
-    margin, strata = setup.margin_bounds is not None, bool(setup.controls)
     names = {
-        "exact unconditional": f"{'Chan' if margin else 'Boschloo'}'s exact test",
-        "exact conditional": "the exact test given each stratum's totals" if strata else "Fisher's exact test",
+        "exact unconditional": f"{'Chan' if setup.margin_bounds else 'Boschloo'}'s exact test",
+        "exact conditional": "the exact test given each stratum's totals" if setup.controls else "Fisher's exact test",
     }
     used = sorted(set(comparisons["method"]))
     methods = f"Test: {', '.join(f'{names[method]} ({method})' if method in names else method for method in used)}."

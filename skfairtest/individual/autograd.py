@@ -1,8 +1,7 @@
-"""Torch modules as differentiable functions of their features, where the module is.
+"""Torch modules as differentiable functions of their features, on the module's device and in its precision.
 
-People, metric and steps are tensors of the module's device and precision; only checkpoints come back. What the outputs
-mean is inferred from them, because torch has no convention: predictions of a regressor, probabilities that add up to 1,
-or logits.
+Torch has no convention for outputs: whether they are predictions, probabilities or logits is inferred from their
+values.
 """
 
 from __future__ import annotations
@@ -30,9 +29,6 @@ _MODES = threading.RLock()
 def module_of(estimator: Any) -> Any:
     """The torch module of a model, alone or in a net of skorch; None: it has none.
 
-    Torch is not imported. A net of skorch behind other steps of a pipeline, or one whose outputs pass a function of the
-    caller, is a model like others.
-
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
@@ -48,19 +44,7 @@ def module_of(estimator: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A torch module.
-
-    Parameters
-    ----------
-    module : torch.nn.Module
-        The module.
-    like : torch.Tensor
-        A tensor of its precision and device.
-    link : callable
-        From the module's outputs to log-probabilities, or predictions of shape (n, 1).
-    n_classes : int
-        The classes that it has outputs for; 0 for a regressor.
-    """
+    """A torch module."""
 
     module: Any
     like: Any
@@ -100,22 +84,7 @@ class Network:
 
 
 def network(module: Any, rows: Floats, kind: str | None) -> Network:
-    """Look at a module's outputs for some people, and infer what they mean.
-
-    Parameters
-    ----------
-    module : torch.nn.Module
-        The module.
-    rows : ndarray of shape (n, d)
-        People.
-    kind : {"classifier", "regressor", None}
-        What the module is. None: a classifier, if it has at least two outputs.
-
-    Raises
-    ------
-    ValueError
-        If the meaning of the outputs is not clear, or the module is not on one device.
-    """
+    """Look at a module's outputs for some people, and infer what they mean."""
     torch, name = sys.modules["torch"], type(module).__name__
     weights = [each for each in (*module.parameters(), *module.buffers()) if each.is_floating_point()]
     like = weights[0] if weights else torch.empty(0)

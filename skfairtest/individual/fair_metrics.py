@@ -1,22 +1,14 @@
 """Fair distances: transformers after which the squared Euclidean distance is the fair one.
 
-Two similar people may differ in whatever a fair metric does not see. Everything else is linear algebra that any affine
-transformer shares, so a fair metric can be a step of a pipeline, and a pipeline can be a fair metric. A metric that is
-learned needs evidence first: whether features hold a trace of a variable, and which of them do.
+**Trace** (`out_of_fold`). Null hypothesis: the variable is independent of the features. Least squares predicts it out
+of fold; the statistic is the covariance of prediction and variable, and permuting the variable makes the p-value exact.
 
-**Trace** (`out_of_fold`). Null hypothesis: the variable is independent of the features. Least squares predicts it, on
-each fold from the others; the statistic is the covariance of prediction and variable. Two folds that predict each other
-share a term, so that errors of folds must not be added up as if they were independent: the variable is permuted over
-people instead, and the p-value is exact.
-
-**Selection** (`support`). Columns whose coefficients differ from 0 when the others are given: Wald tests with
-covariances that hold whatever the spread of the errors is (HC3). Columns that are linearly dependent, such as the
-indicators of a category, are one leaf. Correlated columns can hide each other, so leaves are joined into blocks, and
-blocks are tested jointly, with p-values times the number of leaves over the leaves of the block (Meinshausen 2008,
-which controls the familywise error rate). A significant block is kept as its leading principal component, if the others
-are jointly insignificant. Otherwise its significant leaves are kept, if the rest of it is jointly insignificant; or
-else all of it, with as many leading components as it takes for the others to be insignificant. If nothing is
-significant, the block with the smallest adjusted p-value is kept: what has a trace has a direction.
+**Selection** (`support`). Columns whose coefficients differ from 0 when the others are given: Wald tests with HC3
+covariances. Dependent columns are one leaf, and correlated leaves are joined into blocks, tested with p-values times
+the number of leaves over the leaves of the block (Meinshausen 2008, which controls the familywise error rate). A
+significant block is kept as its leading principal component if the others are jointly insignificant, otherwise as its
+significant leaves if the rest is, or else as the fewest components that leave the others insignificant. If nothing is
+significant, the block with the smallest adjusted p-value is kept.
 
 References
 ----------
@@ -518,19 +510,14 @@ class SensitiveSubspace(FairMetric):
     Parameters
     ----------
     classifier : linear classifier, optional
-        Predicts labels; it is cloned. Any classifier that has ``coef_`` after fit: one row for two labels, otherwise
-        one per label. None: a logistic regression with the penalty ``||coef_||² / 20_000`` on the mean loss, which is
-        ``LogisticRegression()`` for 10,000 people. The penalty of ``LogisticRegression()`` itself does not grow with
-        the number of people, so that counting everybody twice would change the metric; with this penalty it does not.
+        Predicts labels; it is cloned, and has ``coef_`` after fit. None: a logistic regression with the penalty
+        ``||coef_||² / 20_000`` on the mean loss, which is ``LogisticRegression()`` for 10,000 people.
     sensitive_columns : str, int or list of these, optional
         Columns of `X` that are sensitive themselves, by name, or by position where no column is labelled with that
         number. Similar people may differ in them, and the regressions do not use them.
     level : {"auto"}, float or None, default="auto"
-        Keep only what is significant at this level. A coefficient whose familywise-adjusted p-value is larger is 0;
-        columns that correlate, and hide each other, are tested jointly. If nothing is significant, what has the
-        smallest p-value is kept. A sensitive feature that is itself a linear function of some columns of `X`, such as a
-        column of it, frees these columns and nothing else. None: all coefficients, as published.
-        "auto": the same, but in `IndividualFairnessTest`, which asks for evidence first and selects at its own level.
+        Keep only coefficients that are significant at this level, adjusted familywise; correlated columns are tested
+        jointly. None: all coefficients, as published. "auto": the same, but in `IndividualFairnessTest` its own level.
 
     Attributes
     ----------
@@ -553,12 +540,10 @@ class SensitiveSubspace(FairMetric):
     Distances are in the units of the columns of `X`: bring columns of different units to one scale first, as in
     ``make_pipeline(StandardScaler(), SensitiveSubspace())``, which is a fair metric as well.
 
-    A regression finds a direction whether or not there is one: of a coin flip it finds noise, which is as long as any
-    other direction once it is normalized. With `level`, coefficients are tested by Wald tests of a linear regression on
-    all columns, robust to unequal errors, in a hierarchy of blocks of correlated columns (Meinshausen 2008).
+    A regression finds a direction even for a coin flip. With `level`, coefficients are tested by Wald tests, robust to
+    unequal errors, in a hierarchy of blocks of correlated columns (Meinshausen 2008).
 
-    `transform` takes the sensitive subspace out of `X`. ``make_pipeline(SensitiveSubspace(), MLPClassifier())`` is
-    therefore the model "Project" of both papers: its predictions are the same for people at distance 0.
+    ``make_pipeline(SensitiveSubspace(), MLPClassifier())`` is the model "Project" of both papers.
 
     A metric that is learned from the people tested depends on them: learn it on other people.
 

@@ -1,14 +1,4 @@
-"""The test of individual fairness of one model: whether it treats similar people differently.
-
-The parts, each in a file, in the order in which `fit` uses them:
-
-`people`        who is tested, which people are possible, and who their neighbours are
-`model`         outputs, loss, and how its direction is found: `autograd` where torch knows it, differences, or search
-`metric`        who is similar: a matrix, a function, a transformer (`fair_metrics`), or learned from evidence
-`unfair`        everybody is moved along the flow (`flow`) to the nearest possible person, or to a free category
-`statistics`    the statistic of losses before and after, its test, and doubts about it
-`report`        the result in words
-"""
+"""The test of individual fairness of one model: whether it treats similar people differently."""
 
 from __future__ import annotations
 
@@ -78,7 +68,7 @@ class IndividualFairnessTest(ReportMixin):
         predicts better than chance, out of fold; without such a trace nothing is tested.
     statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means"}, default="auto"
         The mean of the ratios (the paper's equation 3.4), the ratio of error rates (its section 3.2), or the ratio of
-        mean losses. "auto": the mean of ratios if it is finite and nobody's loss is close to zero, otherwise the ratio
+        mean losses. "auto": the mean of ratios if it is finite and no one's loss is close to zero, otherwise the ratio
         of mean losses.
     tolerance : float, default=1.25
         The largest ratio that does not count as a violation: the reciprocal of the four-fifths rule's 0.8.
@@ -99,7 +89,7 @@ class IndividualFairnessTest(ReportMixin):
     feature_ranges : {"observed", "free"} or mapping, default="observed"
         Which people are possible; the unfair example is the one nearest to the end of the flow. "observed": numbers
         stay within the range of the people tested, columns with few distinct values take only these, neighbouring
-        columns of zeros and ones that sum to 1 are one choice, and nobody becomes more unusual than 1 in 100 people.
+        columns of zeros and ones that sum to 1 are one choice, and no one becomes more unusual than 1 in 100 people.
         ``{"age": (18, 90), "sex": "frozen", "wage": "free"}`` sets some features.
     feature_scale : {"std", None} or array-like, default="std"
         The size of one unit of each feature. "std": standard deviations; for the columns of a choice, the square roots
@@ -208,7 +198,7 @@ class IndividualFairnessTest(ReportMixin):
         return cls(estimator, **{**published, **params})
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> IndividualFairnessTest:
-        """Move everybody to their unfair example and test how much larger the model's loss is there.
+        """Move people to their unfair examples and test how much larger the model's loss is there.
 
         Parameters
         ----------
@@ -366,8 +356,8 @@ class IndividualFairnessTest(ReportMixin):
             ``person`` (the label of the row of X, or its position), ``label`` (the true label or target),
             ``loss_before``, ``loss_after``, ``loss_ratio``, ``distance`` (the fair distance that the person was moved)
             and ``displacement`` (the Euclidean one), both in units of the audit; and ``plausibility`` of the unfair
-            example: the share of people who are farther from everybody else, in all features together, than it is
-            from everybody but the person; NaN where features are free and nobody needs to be possible.
+            example: the share of people who are farther from all others, in all features together, than it is
+            from all others; NaN if all features are free.
         """
         check_is_fitted(self)
         return pd.DataFrame(self._columns)

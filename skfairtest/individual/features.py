@@ -1,8 +1,6 @@
 """Features: a model's inputs as a matrix of floats, and back in the container they came in.
 
-In between, people can be moved: values change; names, order and container do not. A category counts as one choice,
-however the model encodes it: it has a column of shares for every level, and the model is called on a person with the
-level of the largest share.
+A category has a column for every level; the model is called with the level of the largest share.
 """
 
 from __future__ import annotations
@@ -55,25 +53,7 @@ def derives(model: Any, package: str, *names: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Everybody's features as numbers.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The names of the numbers; "x0", "x1", ... where their container has none, "job=cook" of a category's shares.
-    values : ndarray of shape (n, d)
-        The numbers, row by row in memory; missing ones are NaN.
-    groups : list of (str, tuple of int)
-        The columns as they were passed: their names, and the positions of their numbers.
-    levels : dict of str to pandas array
-        The categories of columns that have them.
-    index : pandas Index or None
-        The index the rows came with.
-    container : object
-        The container they came in, without its rows: a frame of mappings; None for arrays and rows.
-    kind : type
-        The type of the container.
-    """
+    """Everybody's features as numbers."""
 
     names: tuple[str, ...]
     values: Floats = field(repr=False)
@@ -114,14 +94,6 @@ class Features:
 
     def columns_of(self, name: Any, where: str) -> tuple[int, ...]:
         """The positions of the numbers of a column as it was passed, or of one level of a category.
-
-        Parameters
-        ----------
-        name : object
-            The column's label in its own container, which need not be a string; that label as a string; or the column's
-            position, possibly negative. A number that is the label of a column is never a position.
-        where : str
-            The parameter that names the column, for the error message.
 
         Examples
         --------
@@ -164,10 +136,7 @@ class Features:
         return table.tolist() if issubclass(self.kind, list | tuple) else table
 
     def as_input(self, values: Floats, index: pd.Index[Any] | None = None) -> Any:
-        """Rows in the form in which a model takes them: a frame with the columns of the one that was read, or an array.
-
-        It shares no memory with `values`: some transformers overwrite their input.
-        """
+        """Rows in the container that the model takes: a frame like the one that was read, or an array."""
         empty = self.container
         if not self.levels and (empty is None or isinstance(empty, pd.DataFrame)):
             values = values.copy()
@@ -190,25 +159,6 @@ class Features:
 
 def read_features(X: Any, estimator: Any = None, *, categories: bool = False) -> Features:
     """Read a table of numbers and, for a model, of categories.
-
-    Parameters
-    ----------
-    X : frame, mapping, two-dimensional array or list of rows
-        NumPy, pandas, polars, pyarrow or whatever narwhals knows. Whole numbers and booleans become floats, missing
-        values (None, nan, ``pandas.NA``, masked) NaN.
-    estimator : object
-        The fitted model.
-    categories : bool
-        Whether columns of text, pandas categories, and columns that an encoder of the model takes are categories;
-        otherwise all columns have to be numbers.
-
-    Raises
-    ------
-    ValueError
-        If `X` is no table of numbers or text: a sparse matrix, one-dimensional, without rows or columns, columns of
-        dates or complex numbers, infinite values, several columns of one name, a lazy frame, too many categories.
-    TypeError
-        If it holds objects that are neither numbers nor strings.
 
     Examples
     --------

@@ -1,23 +1,16 @@
 """The flow that leads to an unfair example, the space in which people are moved, and the search without derivatives.
 
-An unfair map is a function of one person's (x, y) alone. Nothing here depends on who else is in the block, on the order
-of its rows or on where a block was cut, so that the ratios of different people are independent, as the central limit
-theorem of the audit value requires. The gradient flow (Maity et al. 2021, equations 2.6 and 2.7)::
+A map is a function of one person's (x, y) alone, so that the ratios of different people are independent, as the central
+limit theorem of the audit value requires. The gradient flow (Maity et al. 2021, equations 2.6 and 2.7)::
 
     dX/dt = grad_x { loss(f(X), y) - lambda d^2(X, x0) },    X(0) = x0,
 
-is followed by steps that are implicit in the distance (`implicit`: stable however long they are, as the distance is
-quadratic) or by forward Euler, as published. Steps are written with operators alone, for arrays of NumPy and tensors.
+is followed by steps that are implicit in the distance d^2(x, x') = (x - x') Sigma (x - x')', or by forward Euler, as
+published. Moving in the null space of Sigma costs nothing.
 
-Squared distances are d^2(x, x') = (x - x') Sigma (x - x')', with Sigma symmetric and positive semi-definite. Moving
-along a vector of its null space costs nothing: two people who differ by such a vector are the same person as far as
-fairness goes. A flow moves people through all real numbers; the result is the nearest possible person.
-
-Trees and their ensembles are constant almost everywhere: their gradient is 0 and a gradient flow does not move. The
-worst case is searched along the directions that cost nothing in the fair distance, as far as a flow would go whose
-slopes are differences over a quarter of a unit or more: first among candidates that are the same for
-everybody, then around each person's best, finally between that best and the start. Among points with the same loss the
-nearest is kept; people for whom no point is strictly worse stay at the start.
+Trees are constant almost everywhere: their worst case is searched along the directions that cost nothing, as far as a
+flow would go whose slopes are differences over a quarter of a unit or more. Among equal losses the nearest point is
+kept.
 
 References
 ----------
@@ -53,16 +46,6 @@ SAME_DIRECTION = 1e-8
 def span(rows: ArrayLike) -> Floats:
     """Return an orthonormal basis of what directions span.
 
-    Parameters
-    ----------
-    rows : array-like of shape (m, d)
-        Directions of any length; the length does not matter. Zero vectors are ignored.
-
-    Returns
-    -------
-    ndarray of shape (k, d)
-        Orthonormal rows, k the rank: the same for any directions that span the same space.
-
     Examples
     --------
     >>> span([[0.0, 2.0, 0.0], [0.0, -3.0, 0.0], [0.0, 0.0, 0.0]])
@@ -80,11 +63,7 @@ def span(rows: ArrayLike) -> Floats:
 
 
 def basis(rows: ArrayLike) -> Floats:
-    """Return an orthonormal basis (k, d) of what k orthonormal rows span, the same for any rows of the same space.
-
-    The columns of the projection on the space are orthonormalised, the longest remaining one first (the first of
-    equally long ones), so that each basis vector leans as far as it can towards one axis, positively.
-    """
+    """Return an orthonormal basis (k, d) of what k orthonormal rows span, the same for any rows of the same space."""
     rows = np.asarray(rows, dtype=float)
     left = rows.T @ rows
     found = np.empty_like(rows)
@@ -113,27 +92,6 @@ RELATIVE_TOLERANCE = 1e-10
 class Quadratic:
     """The quadratic form of a symmetric positive semi-definite matrix.
 
-    Parameters
-    ----------
-    matrix : array-like, shape (d, d)
-        Sigma.
-    units : ndarray of shape (d,), optional
-        The units of Sigma, in which directions are orthonormal and gradients are taken, in those of the points.
-
-    Attributes
-    ----------
-    matrix : ndarray, shape (d, d)
-        Sigma in the units of the points, exactly symmetric.
-    largest : float
-        The largest eigenvalue.
-    free_directions : ndarray, shape (k, d)
-        Orthonormal rows: a basis of the null space; k is 0 where there is none.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is not square, finite, symmetric and positive semi-definite.
-
     Examples
     --------
     >>> free_first = Quadratic([[0.0, 0.0], [0.0, 4.0]])
@@ -158,11 +116,7 @@ class Quadratic:
         self.free_directions = basis(self._vectors.T[self._values <= RELATIVE_TOLERANCE * self.largest])
 
     def directions(self) -> Floats:
-        """Return eigenvectors by increasing eigenvalue, of shape (d, d).
-
-        They depend on the eigenspaces that Sigma has and on nothing else: not on which basis of an eigenspace the
-        linear-algebra library prefers. A space spanned by axes has those axes as its basis.
-        """
+        """Return eigenvectors by increasing eigenvalue, of shape (d, d)."""
         starts = np.flatnonzero(np.diff(self._values, prepend=-np.inf) > RELATIVE_TOLERANCE * self.largest)
         return np.concatenate([basis(part) for part in np.split(self._vectors.T, starts[1:])])
 
@@ -189,18 +143,6 @@ class Quadratic:
 
     def reachable(self, frozen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         """Return the directions to search, and their costs: the free ones, or all of them if there is none.
-
-        Parameters
-        ----------
-        frozen : ndarray of bool, shape (d,)
-            Columns that stay; the form is one that is `holding` them.
-
-        Returns
-        -------
-        directions : ndarray of shape (k, d)
-            Rows, orthonormal in the form's units, 0 in columns that stay; smallest eigenvalues first.
-        costs : ndarray of shape (k,)
-            Their squared distances, 0 for free ones.
 
         Examples
         --------
@@ -241,19 +183,6 @@ _ROUNDING = 1e-9
 class Ranges:
     """Who is possible, in the units of X.
 
-    Each kind of limit has its own columns, so their order does not matter.
-
-    Parameters
-    ----------
-    low, high : ndarray of shape (d,)
-        Limits; infinite where there are none, and for columns of blocks.
-    frozen : ndarray of bool, shape (d,)
-        Features that do not move.
-    blocks : tuple of tuple of int
-        Columns that are the indicators of one choice.
-    levels : mapping of int to ndarray
-        Columns that have these values only, in increasing order.
-
     Examples
     --------
     >>> low, high = np.array([0.0, -np.inf, -np.inf]), np.full(3, np.inf)
@@ -275,15 +204,7 @@ class Ranges:
         return not (limited or self.blocks or self.levels)
 
     def nearest(self, x: Floats, x0: Floats) -> Floats:
-        """Return the nearest possible people, of shape (n, d).
-
-        Parameters
-        ----------
-        x : ndarray of shape (n, d)
-            Points.
-        x0 : ndarray of shape (n, d)
-            Where they started, which is possible: a choice or a level changes only where another is nearer.
-        """
+        """Return the nearest possible people, of shape (n, d)."""
         x = np.clip(x, self.low, self.high)
         for column, values in self.levels.items():
             x[:, column] = values[np.searchsorted((values[1:] + values[:-1]) / 2, x[:, column])]
@@ -300,33 +221,7 @@ FARTHEST = 1e30
 def euler(
     start: Any, gradient: Gradient, pull: Callable[[Any], Any], *, steps: Any, regularization: float, checkpoints: Any
 ) -> Iterator[Any]:
-    """Follow the gradient flow by forward Euler: x <- x + step (gradient(x) - 2 regularization pull(x - x0)).
-
-    Parameters
-    ----------
-    start : array or tensor of shape (n, d)
-        Where people start.
-    gradient : callable
-        ``gradient(x, people)``, of shape (n, d).
-    pull : callable
-        ``pull(v) = v Sigma``.
-    steps : array-like of shape (n_steps,)
-        Step sizes.
-    regularization : float
-        lambda.
-    checkpoints : array-like of int
-        Numbers of steps done, increasing, the last of them ``len(steps)``.
-
-    Yields
-    ------
-    array or tensor of shape (n, d)
-        Where people are at each checkpoint.
-
-    Raises
-    ------
-    ParameterError
-        If somebody is no longer at a finite place.
-    """
+    """Follow the gradient flow by forward Euler: x <- x + step (gradient(x) - 2 regularization pull(x - x0))."""
 
     def step(x: Any, size: float) -> Any:
         return x + size * (gradient(x, EVERYONE) - 2 * regularization * pull(x - start))
@@ -343,19 +238,7 @@ def implicit(
     regularization: float,
     checkpoints: Any,
 ) -> Iterator[Any]:
-    """Follow the gradient flow by steps that are implicit in the distance.
-
-    x <- x0 + (x - x0 + step gradient(x)) (I + 2 step regularization Sigma)^-1: the distance pulls from where a step
-    ends, so that no step is too long for it. Who would run away (the squared error of an exponential grows without
-    limit in a finite time) stays where the last numbers are.
-
-    Parameters
-    ----------
-    start, gradient, steps, regularization, checkpoints
-        As for `euler`, whose results and errors it has.
-    shrinking : callable
-        ``shrinking(t)(v) = v (I + t Sigma)^-1``.
-    """
+    """Follow the gradient flow by steps that are implicit in the distance."""
     shrink = {size: shrinking(2 * size * regularization) for size in np.unique(steps).tolist()}
 
     def step(x: Any, size: float) -> Any:
@@ -412,24 +295,6 @@ def central_differences(
 ) -> Floats:
     """Approximate the derivative of every row's value with respect to its own columns.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(x, people)``: values of rows that hold everybody in the same order, again and again.
-    x : ndarray of shape (n, d)
-        Rows.
-    step : ndarray of shape (n, d)
-        Half of the distance between the two values that are compared.
-    columns : ndarray of int, optional
-        The columns to differentiate with respect to; 0 for the others.
-    same : float, optional
-        Values that differ by no more than this share are one, and so are two infinite ones; None: none are.
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-        The quotients; not finite where values are not.
-
     Examples
     --------
     >>> x = np.array([[3.0, 1.0]])
@@ -459,21 +324,6 @@ def steps_of(x: Floats, width: float) -> Floats:
 def differentiable(function: Objective, x: Floats, *, width: float, columns: NDArray[np.intp] | None = None) -> bool:
     """Whether a function has derivatives where these rows are, by two widths of differences.
 
-    If a function jumps, its difference quotients are 0, or they grow as the width shrinks. A function that is constant
-    between many jumps, such as a large forest, has some of both.
-
-    Parameters
-    ----------
-    function, x, columns
-        As of `central_differences`.
-    width : float
-        As of `steps_of`; its square is about the precision of values.
-
-    Returns
-    -------
-    bool
-        Whether most rows for which the function changes at all have derivatives.
-
     Examples
     --------
     >>> x = np.linspace(-1, 1, 8)[:, None]
@@ -502,11 +352,7 @@ SAME = 1e-10
 
 
 def along(directions: Floats, u: Floats) -> Floats:
-    """Return offsets (..., n, d) of (..., n, k), along everybody's directions (n, k, d).
-
-    Sums are written out: the rounding of a matrix product depends on the number of rows, and a tree sees the last
-    digit.
-    """
+    """Return offsets (..., n, d) of (..., n, k), along everybody's directions (n, k, d)."""
     offset = np.zeros((*u.shape[:-1], directions.shape[-1]))
     for place in range(u.shape[-1]):
         offset += u[..., place, None] * directions[:, place]
@@ -520,21 +366,7 @@ def better(value: Floats, than: Floats, same: float = SAME) -> NDArray[np.bool_]
 
 
 def slopes(start: Floats, objective: Objective, directions: Floats, widths: Sequence[Floats], same: float) -> Gradient:
-    """The slopes of everybody's loss along their directions, by differences to both sides, of shape (n, k).
-
-    Parameters
-    ----------
-    start : ndarray of shape (n, d)
-        Where people start.
-    objective : callable
-        ``objective(x, people)``: losses of the rows of x, which belong to these people.
-    directions : ndarray of shape (n, k, d)
-        Everybody's directions.
-    widths : sequence of ndarray of shape (n, k)
-        Who has no slope over one width is tried over the next. Who has none over any stays for good.
-    same : float
-        Losses that differ by less than this share are one.
-    """
+    """The slopes of everybody's loss along their directions, by differences to both sides, of shape (n, k)."""
     (n, k, d), moving = directions.shape, np.arange(len(start))
 
     def gradient(u: Floats, _: Any) -> Floats:
@@ -557,9 +389,6 @@ def slopes(start: Floats, objective: Objective, directions: Floats, widths: Sequ
 
 def candidates(k: int, n: int) -> Floats:
     """Return n points (n, k) of the unit ball: on both sides of every axis at halved radii, then of a Sobol sequence.
-
-    The sequence spreads evenly over directions and over distances, not over the volume, most of which is far from the
-    centre.
 
     Examples
     --------
@@ -586,35 +415,6 @@ def search(
     checkpoints: Any,
 ) -> Iterator[Floats]:
     """Search for the point near each person where objective - sum of costs u^2 is largest, u along the directions.
-
-    Half of the candidates are the same offsets for everybody (`candidates`). Then a compass search polls both sides of
-    every direction around each person's best, with a step that is halved if nothing better is found. The last few
-    candidates halve the distance to the start, as long as the value does not fall: the result is the nearest among the
-    equally bad points that were tried, not among all points.
-
-    Parameters
-    ----------
-    start : ndarray of shape (n, d)
-        Where people start.
-    objective : callable
-        ``objective(x, people)``: losses of the rows of x, which belong to these people; they may be infinite.
-    directions : ndarray of shape (n, k, d)
-        Everybody's directions.
-    radius : ndarray of shape (n, k)
-        How far candidates go in each (an ellipsoid, in whose units distances are then compared).
-    costs : ndarray of shape (n, k)
-        lambda times the squared fair distance of each direction.
-    first : ndarray of shape (n, k)
-        Points to evaluate first, in units of the radius.
-    n_candidates : int
-        How many more candidates are evaluated for each person, at least 1.
-    checkpoints : array-like of int
-        Numbers of candidates evaluated, increasing, the last of them `n_candidates`.
-
-    Yields
-    ------
-    ndarray, shape (n, d)
-        The best points at each checkpoint.
 
     Examples
     --------

@@ -1,8 +1,6 @@
-"""The fair metric of every fold, as a matrix: given, or learned on people other than those it is used on.
+"""The fair metric of every fold, as a matrix: given, or learned on other people than those it is used on.
 
-The standard error of a statistic is about the people whose losses it averages, given the metric. A metric that is
-learned varies as well: of other people of the same population another one is learned. Here it is learned once without
-each of some groups of people (the delete-group jackknife), and the same people are moved by each.
+A learned metric varies as well: it is learned again without each of some groups of people (the delete-group jackknife).
 """
 
 from __future__ import annotations
@@ -108,25 +106,7 @@ def is_fitted(transformer: Any) -> bool:
 
 @dataclass(frozen=True)
 class Similarity:
-    """Who is similar.
-
-    Parameters
-    ----------
-    metric : transformer or None
-        The fair metric before it is learned; None if X holds no trace of what it would be learned from.
-    sensitive : tuple of Column
-        Sensitive features that it is learned from.
-    traces : DataFrame
-        Of which sensitive features X holds a trace, where that was tested.
-    metrics : list
-        Fitted fair metrics, one per fold; none if nobody is known to be similar.
-    matrices : list of Quadratic
-        The metrics in units of the audit.
-    folds : ndarray of int
-        Which of them judges whom.
-    uncertain : bool
-        Whether another sample would have other directions: a sensitive feature is no function of columns of X.
-    """
+    """Who is similar."""
 
     metric: Any
     sensitive: tuple[Column, ...]
@@ -138,19 +118,7 @@ class Similarity:
 
 
 def similarity(fair_metric: Any, people: People, scale: Floats | None, level: float) -> Similarity:
-    """Learn who is similar, from evidence: from the sensitive features of which X holds a trace.
-
-    Parameters
-    ----------
-    fair_metric : object
-        As the caller gave it. A matrix or a function is about the units of X.
-    people : People
-        The people, in the units of X.
-    scale : ndarray or None
-        Units of the audit.
-    level : float
-        Level of all tests for a trace together (Bonferroni).
-    """
+    """Learn who is similar, from evidence: from the sensitive features of which X holds a trace."""
     features, sensitive = people.features, people.sensitive
     metric = resolve(fair_metric, features.plain())
     rows, uncertain, last, everybody = [], False, _last(metric), np.zeros(len(features))
@@ -190,26 +158,7 @@ def variance_of_learning(
     scale_of: Callable[[Features], Floats | None],
     statistic: Callable[[NDArray[np.intp], list[Quadratic], NDArray[np.intp]], list[float]],
 ) -> float:
-    """The variance of the logarithm of the statistic that is due to the metric and its units.
-
-    It has ``GROUPS - 1`` degrees of freedom.
-
-    Parameters
-    ----------
-    similar : Similarity
-        The metric.
-    features, truth
-        As of `similarity`.
-    scale_of : callable
-        ``scale_of(features)``: units of the audit.
-    statistic : callable
-        ``statistic(people, matrices, folds)``: the statistic of the people of each fold, moved by its matrix.
-
-    Returns
-    -------
-    float
-        0 if nothing was learned on evidence, or without some group nothing can be learned.
-    """
+    """The variance of the logarithm of the statistic that is due to the metric and its units."""
     codes = np.unique(truth, return_inverse=True)[1].astype(float)
     groups = content_folds(features.values, codes, GROUPS)
     some = np.unique(np.linspace(0, len(codes) - 1, MOVED).astype(int))
@@ -243,37 +192,7 @@ def learn(
     n_folds: int,
     scale: Floats | None,
 ) -> tuple[list[Any], list[Quadratic], NDArray[np.intp]]:
-    """Learn the fair metric on the other folds, for every fold.
-
-    Parameters
-    ----------
-    fair_metric : transformer
-        One that is fitted is used as it is, in the units of X.
-    features : Features
-        The people, in the units of X.
-    truth : ndarray of shape (n_samples,)
-        Labels or targets as numbers.
-    sensitive : tuple of Column
-        Sensitive features; may be none.
-    n_folds : int
-        1: learned from the people tested.
-    scale : ndarray or None
-        Units of the audit, in which a metric is learned.
-
-    Returns
-    -------
-    transformers : list
-        Fitted fair metrics.
-    matrices : list of Quadratic
-        What they are in units of the audit.
-    folds : ndarray of int
-        Which of them judges whom.
-
-    Raises
-    ------
-    ValueError
-        If it has another dimension, is not linear, or cannot be learned.
-    """
+    """Learn the fair metric on the other folds, for every fold."""
     everybody = np.zeros(len(features.values), dtype=np.intp)
     fair_metric = _of_categories(fair_metric, features)
     features = features.plain()

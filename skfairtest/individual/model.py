@@ -1,9 +1,6 @@
 """The model as an unfair map sees it: its outputs for any numbers, its loss, and the direction in which the loss grows.
 
-However the direction is found, the map that follows it is a function of one person alone, and the test is valid. The
-method affects how much unfairness is found: torch differentiates its modules; of other models the outputs are compared
-on both sides (central differences) or, if small steps change nothing, candidates are tried. Functions here work on
-units of the audit, `features` times one over `scale`.
+However the direction is found, the map is a function of one person alone, and the test is valid.
 """
 
 from __future__ import annotations
@@ -46,23 +43,7 @@ CLIP = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss per person.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    kind : {"classifier", "regressor", None}
-        Which models it judges; None: both, by a function from the caller.
-    value : callable
-        ``value(truth, outputs, xp)`` of shapes (n,) and (n, k), to (n,), in NumPy or torch: truth is the position of
-        the label, or the number; outputs are log-probabilities, or predictions. A function from the caller gets the
-        true labels and the model's outputs unchanged.
-    power : int
-        The power of the truth's unit that the loss is proportional to; 0: none.
-    unit : float or None
-        The unit of errors.
-    """
+    """A loss per person."""
 
     name: str
     kind: str | None
@@ -140,15 +121,7 @@ def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
 
 @dataclass(frozen=True)
 class Truth:
-    """The truth about the people.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        What losses compare with: positions of labels among the classes, numbers, or for a loss of the caller's labels.
-    labels : ndarray of shape (n,)
-        Labels or numbers as the caller writes them.
-    """
+    """The truth about the people."""
 
     values: NDArray[Any]
     labels: NDArray[Any]
@@ -268,10 +241,6 @@ _TOLERANCE = 1e-8
 def affine(transform: Callable[[Any], Any], features: Features) -> tuple[Floats, Floats] | None:
     """The matrix and offset of a function that is affine in numbers and in shares of categories; None if it is not.
 
-    It is called on one person with one number or one category changed, and the formula has to reproduce it for some of
-    the people, and for others who are twice as far from the mean. A flow passes through shares that do not sum to 1;
-    their sum has no meaning, so the function is made constant along the mean shares of a category.
-
     Examples
     --------
     >>> from skfairtest.individual.features import read_features
@@ -303,10 +272,7 @@ def affine(transform: Callable[[Any], Any], features: Features) -> tuple[Floats,
 
 
 def encoded_model(estimator: Any, features: Features, response: str) -> Callable[[Floats], NDArray[Any]] | None:
-    """The outputs of a model behind encoders that are affine, for rows of numbers and shares of categories.
-
-    None if the encoders are not affine, or the parts do not reproduce the outputs of the whole.
-    """
+    """The outputs of a model behind encoders that are affine, for rows of numbers and shares of categories."""
     path, some = path_of(estimator), features.values[:PROBED]
     steps, rows = transformers_of(path), features.as_input(some)
     found = affine(partial(transformed, steps), features) if steps else None
@@ -329,33 +295,7 @@ def encoded_model(estimator: Any, features: Features, response: str) -> Callable
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted model, its loss, and the way in which unfair examples are found.
-
-    Parameters
-    ----------
-    estimator : object
-        The fitted model.
-    inputs : Features
-        Turns numbers into what the model predicts from.
-    loss : Loss
-        Its loss.
-    scale : ndarray of shape (n_features,) or None
-        Units of the features.
-    movable : ndarray of bool, shape (n_features,)
-        Features that are not frozen.
-    response : str
-        The name of the model's method that is called.
-    way, why : str
-        How the direction is found, and the reason in words.
-    network : Network or None
-        A torch module as a differentiable function.
-    encoded : callable or None
-        The model behind its encoders, where it can be called on shares of categories.
-    slopes : callable or None
-        The caller's gradient.
-    step : float
-        Width of differences, at features of size 1.
-    """
+    """A fitted model, its loss, and the way in which unfair examples are found."""
 
     estimator: Any
     inputs: Features
@@ -437,26 +377,7 @@ class Model:
 
 
 def audited(model: Model, gradient: Any, truth: Truth, kind: str | None, classes: tuple[Any, ...] | None) -> Model:
-    """Look at a model's outputs, and choose how unfair examples are found.
-
-    Parameters
-    ----------
-    model : Model
-        The model, with everybody's features.
-    gradient : {"auto", "finite_differences", "search"} or callable
-        As the caller gave it.
-    truth : Truth
-        What is true of everybody.
-    kind : {"classifier", "regressor", None}
-        What the model is.
-    classes : tuple or None
-        The classes that its columns of probabilities stand for, where the loss takes classes.
-
-    Raises
-    ------
-    ValueError
-        If the model lacks what the loss needs, its outputs are random, or the gradient is not possible for it.
-    """
+    """Look at a model's outputs, and choose how unfair examples are found."""
     estimator, features, loss = model.estimator, model.inputs, model.loss
     name = type(estimator).__name__
     if not callable(gradient) and not (isinstance(gradient, str) and gradient in WAYS):

@@ -1,10 +1,7 @@
 """Who is tested: the people, who of them are neighbours, the order and folds of people, and who is possible.
 
-Folds depend on the people's values, and not on the order of their rows: the rows are put in an order that depends on
-their values alone, and every k-th person in this order is in the same fold. Values are counted from one end, columns
-sorted by how often theirs occur, people by their columns, so that another order of rows or of columns, another
-container, other units and new names change nothing, and no random number is used. People with the same features and
-label share a fold, so that a fair metric is not learned from a copy of the person it is tested on.
+Folds depend on the people's values alone, not on the order of rows or columns, units or names. People with the same
+features and label share a fold, so that no fair metric is learned from a copy of the person it is tested on.
 """
 
 from __future__ import annotations
@@ -36,25 +33,7 @@ MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
 
 @dataclass(frozen=True)
 class People:
-    """The people of a test, in an order that depends on their values: other rows are the same sums, to the last digit.
-
-    Parameters
-    ----------
-    features : Features
-        Their features, none of them missing.
-    y_true : Column or Numbers
-        Their true labels or targets.
-    codes : ndarray of shape (n_samples,)
-        Labels or targets as numbers.
-    sensitive : tuple of Column
-        Their sensitive features; may be none.
-    names : ndarray of shape (n_samples,)
-        The labels of their rows, or their positions, in what the caller passed.
-    excluded : DataFrame
-        Who was left out, and why.
-    order : ndarray of int
-        Where they are among those who are not left out, in what the caller passed.
-    """
+    """The people of a test, in an order that depends on their values, so that sums are equal to the last digit."""
 
     features: Features
     y_true: Column | Numbers
@@ -66,22 +45,7 @@ class People:
 
 
 def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
-    """Read the people, the same number in every argument; leave out, with a warning, those with a missing feature.
-
-    Parameters
-    ----------
-    X, y, sensitive_features : object
-        As the caller passed them.
-    numbers : bool
-        Whether y holds numbers; otherwise labels.
-    estimator : object
-        The fitted model, whose encoders say what is a category.
-
-    Raises
-    ------
-    ValueError
-        If something is not usable, lengths differ, or fewer than two people are left.
-    """
+    """Read the people, the same number in every argument; leave out, with a warning, those with a missing feature."""
     if y is None:
         raise ParameterError("y is missing: an unfair example is where the model's error for the true label is larger")
     features, y = read_features(X, estimator, categories=True), one_column(y, warned=True)
@@ -121,17 +85,6 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
 class Neighbours:
     """Real people, and how far each is from the nearest other one: what is unusual in all features together.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_neighbours, d)
-        People, in the units of X.
-    scale : ndarray of shape (d,) or None
-        Units of the distances.
-    tree : NearestNeighbors
-        The people, in these units.
-    apart : ndarray of shape (n_neighbours,)
-        Their distances to the nearest other person, in increasing order.
-
     Examples
     --------
     >>> values = np.array([[0.0], [1.0], [3.0], [6.0]])
@@ -149,16 +102,7 @@ class Neighbours:
 
     @classmethod
     def of(cls, values: Floats, scale: Floats | None) -> Self | None:
-        """Return the neighbours of everybody; None if all people are alike.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n, d)
-            People, in the units of X: at most `NEIGHBOURS` of them, evenly spread, are those whom distances are
-            measured to. People with the same features count once.
-        scale : ndarray of shape (d,) or None
-            Units of the audit.
-        """
+        """Return the neighbours of everybody; None if all people are alike."""
         from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
 
         order = np.sort(np.unique(values, axis=0, return_index=True)[1])
@@ -183,25 +127,7 @@ class Neighbours:
     def kept(
         self, places: list[Floats], possible: Callable[[Floats, NDArray[np.intp]], Floats]
     ) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """Return people at every checkpoint of a path that ends where nobody is too unusual.
-
-        Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start,
-        goes only that part of the straight way from the start, in sixteenths, where this is not so.
-
-        Parameters
-        ----------
-        places : list of ndarray of shape (n, d)
-            Where people are, in the units of X: at the start, and at every checkpoint.
-        possible : callable
-            ``possible(x, people)``: the possible people nearest to points, each of one of these people.
-
-        Returns
-        -------
-        places : list of ndarray of shape (n, d)
-            Where they are then.
-        held : ndarray of bool, shape (n,)
-            Who was kept back.
-        """
+        """Return people at every checkpoint of a path that ends where nobody is too unusual."""
         start, kept = places[0], [place.copy() for place in places]
         some = np.flatnonzero((places[-1] != start).any(axis=1))
 
@@ -249,22 +175,7 @@ def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np
 
 
 def content_folds(values: NDArray[np.float64], truth: NDArray[np.float64], n_folds: int) -> NDArray[np.intp]:
-    """Return the fold of every person.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples, n_features)
-        Features.
-    truth : ndarray of shape (n_samples,)
-        Labels or targets, as numbers.
-    n_folds : int
-        How many folds; fewer if there are fewer distinct people.
-
-    Raises
-    ------
-    ValueError
-        If all people are the same.
-    """
+    """Return the fold of every person."""
     places = ranks(values, truth)
     distinct = int(places.max()) + 1
     if distinct < 2:
@@ -276,20 +187,7 @@ def content_folds(values: NDArray[np.float64], truth: NDArray[np.float64], n_fol
 
 
 def ranges_of(given: Any, features: Features) -> Ranges:
-    """Read `feature_ranges`.
-
-    Parameters
-    ----------
-    given : {"observed", "free"} or mapping
-        Names or positions of features to (low, high), "free" or "frozen"; features that are not named are as observed.
-    features : Features
-        The people.
-
-    Raises
-    ------
-    ValueError
-        If a feature or a range does not exist, a person starts outside of it.
-    """
+    """Read `feature_ranges`."""
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
     if isinstance(given, str) and given == "free":
@@ -361,25 +259,7 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
 
 
 def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
-    """Read `feature_scale`: the size of one unit of the audit in each feature.
-
-    Parameters
-    ----------
-    given : {None, "std"} or array-like
-        None: the units of X. "std": the standard deviations (divisor n) of the people tested; for the columns of a
-        choice, the square roots of its shares, which give every contrast between its categories a standard deviation of
-        1, however they are encoded: the chi-squared distance of correspondence analysis. Constant columns keep their
-        units.
-    features : Features
-        The people.
-    ranges : Ranges
-        Which columns are blocks.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these, or a number is not above 0.
-    """
+    """Read `feature_scale`: the size of one unit of the audit in each feature."""
     if given is None:
         return None
     if isinstance(given, str) and given == "std":

@@ -1,30 +1,23 @@
 """The audit value of individual fairness: by how much people's losses grow at their unfair examples, and its test.
 
-The null hypothesis is that the audit value is at most the tolerance. With ``before`` and ``after`` the losses of n
-people at x and at their unfair examples (Maity et al. 2021):
+Null hypothesis: the audit value is at most the tolerance. With ``before`` and ``after`` the losses of n people at x and
+at their unfair examples (Maity et al. 2021):
 
 ``loss_ratio``
     S = mean of r = after / before, with 0 / 0 = 1; V the standard deviation of r (equations 3.5 to 3.10).
 ``ratio_of_means``
-    S = A / B, the means of after and before; with 0-1 losses the ratio of error rates (equations 3.11, 3.12, appendix
-    C). By the delta method V = sqrt(A^2 V_22 + B^2 V_11 - 2 A B V_12) / B^2, the standard deviation of
-    (after - S before) / B.
+    S = A / B, the means of after and before (equations 3.11, 3.12, appendix C). By the delta method
+    V = sqrt(A^2 V_22 + B^2 V_11 - 2 A B V_12) / B^2, the standard deviation of (after - S before) / B.
 
 T = S - z_{1 - alpha} V / sqrt(n), p = 1 - Phi(sqrt(n) (S - tolerance) / V). Standard deviations divide by n (ddof = 0),
 as in the published code.
 
-**All people alike.** If V = 0, the formulas give p = 0 as soon as S is above the tolerance, even for two people. By
-Markov's inequality m people all have a ratio of S or more with probability at most (tolerance / S)^m if the mean of the
-non-negative ratios is at most the tolerance. So p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the interval
-reaches from S (alpha / 2)^(1/m) to S; m is n, and for ``ratio_of_means`` the people who have a loss before. That holds
-at any n for ``loss_ratio``, and for ``ratio_of_means`` of 0-1 losses; elsewhere it is a convention that is more
-cautious than the formulas.
+**All people alike.** If V = 0, Markov's inequality bounds the probability that m people all have a ratio of S or more:
+p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the interval reaches from S (alpha / 2)^(1/m) to S; m is n, and
+for ``ratio_of_means`` the people who have a loss before.
 
 **Small samples.** A long right tail of ratios makes the test conservative, a long left tail makes it reject too often,
-and ``ratio_of_means`` of skewed losses rejects too often with either. With 0-1 losses the delta
-method is valid, but has little power if few people are misclassified. Fieller's statistic, mean(after - tolerance
-before) over its standard error, has more power there; with skewed losses either of the two can be worse, so the paper's
-delta method is used. ``python -m benchmarks.individual`` measures size, power and coverage.
+and ``ratio_of_means`` of skewed losses rejects too often with either. ``python -m benchmarks.individual`` measures it.
 
 References
 ----------
@@ -64,21 +57,7 @@ class UndefinedAuditValueError(ValueError):
 
 @dataclass(frozen=True)
 class AuditValue:
-    """An audit value, its uncertainty, and the test of the null hypothesis that it is at most the tolerance.
-
-    Parameters
-    ----------
-    estimate : float
-        S.
-    standard_error : float
-        V / sqrt(n), with ddof = 0.
-    lower_bound : float
-        T, the one-sided lower confidence limit: above the tolerance where p < 1 - confidence_level.
-    interval : tuple of float
-        Two-sided confidence interval.
-    p_value : float
-        Of the one-sided test.
-    """
+    """An audit value, its uncertainty, and the test of the null hypothesis that it is at most the tolerance."""
 
     estimate: float
     standard_error: float
@@ -115,27 +94,6 @@ def audit_value(
     statistic: str, before: ArrayLike, after: ArrayLike, *, tolerance: float, confidence_level: float
 ) -> AuditValue:
     """Estimate an audit value, and test the null hypothesis that it is at most the tolerance.
-
-    Parameters
-    ----------
-    statistic : str
-        ``"loss_ratio"``, or one of `OF_MEANS`.
-    before, after : array-like, shape (n,)
-        Losses, not below 0, of at least two people: at x and at their unfair examples.
-    tolerance : float
-        Largest audit value that is fair, above 0.
-    confidence_level : float
-        Of the lower bound and of the interval.
-
-    Returns
-    -------
-    AuditValue
-        The estimate and its test.
-
-    Raises
-    ------
-    UndefinedAuditValueError
-        If a loss is not a finite number that is at least 0, a ratio is infinite, or nobody has a loss before.
 
     Examples
     --------
@@ -192,21 +150,6 @@ def _moments(values: Floats) -> tuple[float, float]:
 def widened(found: AuditValue, variance: float, degrees: int, confidence_level: float) -> AuditValue:
     """Return an audit value whose interval has a second part, such as the uncertainty of a metric that was learned.
 
-    On the logarithmic scale the squares of each limit's distance from the estimate and of the second part add up (Zou
-    and Donner 2008), so that a tiny variance changes next to nothing; quantiles are those of Student's t with
-    Satterthwaite's degrees of freedom. The test is about the metric that was learned, and stays.
-
-    Parameters
-    ----------
-    found : AuditValue
-        With the first part.
-    variance : float
-        The second part: a variance of the logarithm of the estimate.
-    degrees : int
-        Its degrees of freedom.
-    confidence_level : float
-        Of the interval.
-
     References
     ----------
     G. Zou and A. Donner (2008). Construction of confidence limits about effect measures. Statistics in Medicine 27.
@@ -242,22 +185,7 @@ TINY = 1e-6
 
 @dataclass(frozen=True)
 class SequentialStatistic(Recorded):
-    """A statistic of losses, or of errors, at any time of the flow.
-
-    Parameters
-    ----------
-    statistic : str
-        As the caller names it.
-    values : ndarray of shape (n, 1 + n_checkpoints)
-        What it is a statistic of: at the start, and at every checkpoint.
-    checkpoints, times : ndarray of shape (n_checkpoints,)
-        Numbers of steps, and times of the flow.
-    tolerance, confidence_level : float
-        As of the test.
-    variance, degrees : float, int
-        Variance of the logarithm of the statistic that comes from a metric that was learned, and its degrees of
-        freedom.
-    """
+    """A statistic of losses, or of errors, at any time of the flow."""
 
     statistic: str
     values: Floats
@@ -281,13 +209,7 @@ class SequentialStatistic(Recorded):
         return pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
 
     def at(self, place: int) -> AuditValue:
-        """Test the statistic at a checkpoint, counted from 1; -1 is the end.
-
-        Raises
-        ------
-        UndefinedAuditValueError
-            If the statistic is not defined.
-        """
+        """Test the statistic at a checkpoint, counted from 1; -1 is the end."""
         before, after = self.values[:, 0], self.values[:, place]
         level = self.confidence_level
         found = audit_value(self.statistic, before, after, tolerance=self.tolerance, confidence_level=level)
@@ -295,27 +217,7 @@ class SequentialStatistic(Recorded):
 
 
 def choose(statistic: str, loss: Any, way: str, before: Floats) -> tuple[str, str]:
-    """Return the statistic that is tested, and the reason for choosing it.
-
-    The mean of ratios exists if people with hardly any loss hardly move: in a flow of log losses or of squared errors,
-    whose gradients vanish with the loss.
-
-    Parameters
-    ----------
-    statistic : str
-        As the caller names it.
-    loss : Loss
-        The loss of the model.
-    way : str
-        How unfair examples are found.
-    before : ndarray of shape (n,)
-        Losses before anybody is moved.
-
-    Raises
-    ------
-    ValueError
-        If the expectation of the statistic is infinite.
-    """
+    """Return the statistic that is tested, and the reason for choosing it."""
     infinite, unknown = "", ""
     if loss.power == 1 or (loss.power == 2 and way == "search"):
         infinite = "errors near 0 grow by as much as others, so that their ratios have no finite mean"
@@ -338,9 +240,6 @@ def choose(statistic: str, loss: Any, way: str, before: Floats) -> tuple[str, st
 def attained_level(values: Floats, alpha: float) -> float:
     """Estimate how often a test of a mean rejects at its null, by the first term of the Edgeworth expansion.
 
-    Above alpha if a few people are harmed much less than the others (Hall 1992, The bootstrap and Edgeworth expansion,
-    section 2.6).
-
     Examples
     --------
     >>> round(attained_level(np.array([1.0] + [2.0] * 9), 0.05), 3)
@@ -352,24 +251,7 @@ def attained_level(values: Floats, alpha: float) -> float:
 
 
 def doubts_about(statistic: str, losses: Floats, p_value: float, alpha: float, farthest: float) -> tuple[str, ...]:
-    """Return sentences that say why a result is doubtful.
-
-    Parameters
-    ----------
-    statistic : str
-        As the caller names it.
-    losses : ndarray of shape (n, 1 + n_checkpoints)
-        Everybody's losses.
-    p_value, alpha : float
-        The p-value and the level.
-    farthest : float
-        How far people were moved outside the observed range of a feature, in lengths of that range.
-
-    Returns
-    -------
-    tuple of str
-        Sentences without a full stop at the end.
-    """
+    """Return sentences that say why a result is doubtful."""
     before, after, n = losses[:, 0], losses[:, -1], len(losses)
     grown = ratios(before, after)
     level = attained_level(

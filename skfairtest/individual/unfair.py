@@ -1,8 +1,6 @@
-"""Everybody's unfair example: blocks of people, each moved by the same map.
+"""Unfair examples: blocks of people, each moved by the same map.
 
-A flow and a search may end at the level of a category where a person was, although another level is free and worse. So
-levels that cost no fair distance are tried before anybody is moved, and who is worse off at another one is moved from
-there as well.
+Levels of categories that cost no fair distance are tried before anyone is moved, and again from a worse level.
 """
 
 from __future__ import annotations
@@ -35,23 +33,7 @@ WIDTHS = (0.25, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Flow:
-    """How people are moved.
-
-    Parameters
-    ----------
-    solver : str
-        "implicit", "euler" or "search".
-    steps : ndarray of shape (n_steps,)
-        Step sizes.
-    regularization : float
-        Weight of the squared fair distance.
-    ranges : Ranges
-        Who is possible.
-    checkpoints : ndarray of int
-        Numbers of steps, or of candidates, after which losses are recorded; the last is all of them.
-    neighbours : Neighbours or None
-        Real people; None if nobody has to be possible.
-    """
+    """How people are moved."""
 
     solver: str
     steps: Floats
@@ -85,12 +67,7 @@ class Flow:
         yield from points if model.network is None else (point.cpu().double().numpy() for point in points)
 
     def path_along(self, model: Model, directions: Floats, costs: Floats, z: Floats, truth: Truth) -> Iterator[Floats]:
-        """Yield where people are at every checkpoint, by slopes along directions (n, k, d) of their own, with costs.
-
-        People hardly move in the directions that a fair metric restricts, and the work grows with the number of
-        directions. A search goes as far as the flow of the smoothed loss, and along a direction that is not free no
-        farther than costs a loss of 1.
-        """
+        """Yield where people are at every checkpoint, by slopes along directions (n, k, d) of their own, with costs."""
         if not costs.shape[1]:
             yield from (z for _ in self.checkpoints)
             return
@@ -137,21 +114,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Moved:
-    """Where people ended, and their losses on the way.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n, n_features)
-        Unfair examples, in the units of X.
-    losses : ndarray of shape (n, 1 + n_checkpoints)
-        Losses at the start and at every checkpoint.
-    judged : ndarray of shape (n, 1 + n_checkpoints)
-        What is tested: whether predicted labels were wrong there, or the losses.
-    distance : ndarray of shape (n,)
-        Fair distance from the start.
-    held : ndarray of bool, shape (n,)
-        Who was kept back, because the end of the flow is too unusual.
-    """
+    """Where people ended, and their losses on the way."""
 
     x: Floats
     losses: Floats
@@ -175,30 +138,7 @@ def move(
     model: Model, metrics: list[Quadratic], folds: NDArray[np.intp], flow: Flow, x: Floats, worst: Floats, truth: Truth,
     *, errors: bool,
 ) -> Moved:  # fmt: skip
-    """Move everybody to where their loss is largest: along the flow, at the worst level, or along the flow from there.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    metrics : list of Quadratic
-        The fair metric of every fold.
-    folds : ndarray of int, shape (n,)
-        The fold of each person.
-    flow : Flow
-        How people are moved.
-    x, worst : ndarray of shape (n, n_features)
-        Everybody, and everybody at the free levels where their losses are largest, in the units of X.
-    truth : Truth
-        Their true labels or targets.
-    errors : bool
-        Whether predicted labels are tested.
-
-    Returns
-    -------
-    Moved
-        Everybody, in the order in which they came.
-    """
+    """Move each person to the largest loss: along the flow, to the worst level, or along the flow from there."""
     n, some = len(folds), np.flatnonzero((worst != x).any(axis=1))
     rows, x = np.concatenate([np.arange(n), some]), np.concatenate([x, worst[some]])
     z, truth, folds = model.in_units_of_audit(x), truth.take(rows), folds[rows]
@@ -258,24 +198,7 @@ _FREE = 1e-9
 def free_choices(
     ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None
 ) -> list[tuple[list[int], Floats]]:
-    """Return the categories, and columns of few values, whose levels cost no fair distance for anybody.
-
-    Parameters
-    ----------
-    ranges : Ranges
-        Who is possible.
-    matrices : sequence of Quadratic
-        The fair metric of every fold, in units of the audit.
-    values : ndarray of shape (n, d)
-        The people, in the units of X.
-    scale : ndarray of shape (d,) or None
-        Units of the audit.
-
-    Returns
-    -------
-    list of (list of int, ndarray of shape (n_levels, n_columns))
-        Columns, and the values that they take, in the units of X.
-    """
+    """Return the categories, and columns of few values, whose levels cost no fair distance for anybody."""
     choices = [(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
     choices += [([column], levels[:, None]) for column, levels in ranges.levels.items()]
     free = []
@@ -307,20 +230,7 @@ def worst_levels(model: Model, choices: Sequence[tuple[list[int], Floats]], x: F
 
 
 def changes(inputs: Features, starts: Floats, unfair: Floats) -> pd.DataFrame:
-    """The features that changed: one row per person and feature.
-
-    Parameters
-    ----------
-    inputs : Features
-        Names the columns.
-    starts, unfair : ndarray of shape (n, n_features)
-        People and their unfair examples, in the units of X.
-
-    Returns
-    -------
-    DataFrame
-        ``place`` (the person's position), ``feature``, ``before``, ``after`` and ``change``, numbers or categories.
-    """
+    """The features that changed: one row per person and feature."""
     parts = []
     for name, columns in inputs.groups:
         before, after = starts[:, columns], unfair[:, columns]

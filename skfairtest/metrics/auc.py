@@ -1,20 +1,13 @@
 """Area under the ROC curve, ties included, and each person's part of its error, for many weightings of the same people.
 
-AUC = P(score of a positive > score of a negative) + P(equal) / 2. The placement of a positive, V10, is the share of
-negatives below it, ties counting half; the placement of a negative, V01, is the share of positives above it, ties
-counting half. AUC is the mean of either, and DeLong's variance is s10^2 / n_pos + s01^2 / n_neg, with the sample
-variances (ddof = 1) of the placements. People are sorted once for all samples, and a sample costs one running sum per
-class (Sun and Xu).
-
-Where one class is absent, AUC and variance are undefined: NaN. A class of one person has no sample variance: its part
-of the variance is 0, and if both classes have one person the variance is 0.
+AUC = P(score of a positive > score of a negative) + P(equal) / 2, the mean of either side's placements; DeLong's
+variance is s10^2 / n_pos + s01^2 / n_neg, with the sample variances (ddof = 1) of the placements, taken as 0 for a
+class of one person. Without one of the classes both are NaN.
 
 References
 ----------
-E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver
-operating characteristic curves: a nonparametric approach. Biometrics 44, 837-845.
-X. Sun and W. Xu (2014). Fast implementation of DeLong's algorithm for comparing the areas under correlated receiver
-operating characteristic curves. IEEE Signal Processing Letters 21, 1389-1393.
+E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988), Biometrics 44, 837-845. X. Sun and W. Xu (2014), IEEE Signal
+Processing Letters 21, 1389-1393.
 """
 
 from typing import Any

@@ -1,8 +1,6 @@
 """Metrics of the confusion matrix of any number of classes, with their standard errors by the delta method.
 
-Precision, recall, F-scores and Jaccard's index of one class are one family: true positives over true positives, a share
-of the false positives and a share of the false negatives (Tversky 1977). What is made of several classes is an average
-of these, and its linearized error follows from theirs.
+Precision, recall, F-scores and Jaccard's index are one family (Tversky 1977).
 """
 
 from typing import Any
@@ -17,10 +15,7 @@ from skfairtest.metrics.functionals import Functional, correction, per_person, r
 
 
 def one_more(true: Positions, predicted: Positions) -> Floats:
-    """The further people, of each kind, who make one right and one wrong more in every true class.
-
-    The one who is wrong is shared out among the wrong labels that anybody of the class is predicted to have.
-    """
+    """The further people, of each kind, who make one right and one wrong more in every true class."""
     size = int(max(true.max(initial=0), predicted.max(initial=0))) + 1
     pairs, pair, kinds = np.unique(true * size + predicted, return_inverse=True, return_counts=True)
     alike = 2 * (pairs // size) + (pairs // size == pairs % size)
@@ -50,12 +45,9 @@ class Incidence:
 
 
 class OfLabels(Functional):
-    """A metric of true and predicted labels, whose errors are taken at one of right and of wrong more in every class.
+    """A metric of true and predicted labels; errors are taken at one right and one wrong more in every class."""
 
-    The derivatives by the kinds of people are known. The plug-in variance of a group without errors is 0: such a
-    group's value then differs from any other however few people it has.
-    """
-
+    # The plug-in variance of a group without errors is 0: its value would differ from any other.
     bounds = (0.0, 1.0)
     error = "delta (counts plus one)"
     is_rate_like = True
@@ -70,11 +62,7 @@ class OfLabels(Functional):
         return self.more
 
     def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the people of whom the value would be a rate of the variance that it has with the further people.
-
-        Each class is worth fewer people without them. A class in which nobody of a group is counts as half a person, if
-        anybody of the other groups is in it.
-        """
+        """Return the people of whom the value would be a rate of the variance that it has with the further people."""
         counts = np.asarray(counts, dtype=float)
         each = np.ones(counts.shape[-1]) if weight is None else weight
         people = counts + self.more_of(counts)
@@ -116,28 +104,7 @@ class OfLabels(Functional):
 
 
 class ClassScores(OfLabels):
-    """Average over classes of ratios of counts, such as macro or weighted F1.
-
-    A class that nobody in a group is in, or is predicted to be in, is left out of the group's average, as in
-    scikit-learn. If nobody meets the condition of another class, its ratio is `undefined`.
-
-    Parameters
-    ----------
-    true, predicted : ndarray of int, shape (K,)
-        Labels as codes.
-    event, given : ndarray of float, shape (K, C)
-        What each kind of people adds to the numerator and to the denominator of each class's ratio.
-    member : ndarray of bool, shape (K, C)
-        Who is truly in each class.
-    called : ndarray of bool, shape (K, C)
-        Who is predicted to be in each class.
-    weighted : bool
-        Whether classes are weighted by their number of true members.
-    undefined : float or None
-        The ratio of a class whose condition nobody meets; NaN: the class is left out; None: the average is undefined.
-    absent : bool
-        Whether classes that nobody is in are left out.
-    """
+    """Average over classes of ratios of counts, such as macro or weighted F1."""
 
     def __init__(
         self,
@@ -216,10 +183,7 @@ class ClassScores(OfLabels):
         return _fewest(people) if self.absent else people.min(axis=-1)
 
     def informative(self, counts: Floats) -> Floats:
-        """The number who are right, are wrong, or meet a class's condition, whichever is smallest.
-
-        Independent shares are counted with one right and one wrong more than there are.
-        """
+        """The number who are right, are wrong, or meet a class's condition, whichever is smallest."""
         if self.disjoint and not self.weighted:
             return self.effective(counts)
         counts = np.asarray(counts, dtype=float)
@@ -273,15 +237,7 @@ def _geometric(shares: Floats) -> Floats:
 
 
 class Kappa(OfLabels):
-    """Cohen's kappa of true and predicted labels: one minus the disagreement over that of independent labels.
-
-    Parameters
-    ----------
-    true, predicted : ndarray of int, shape (K,)
-        Labels as codes.
-    counted : ndarray of bool, shape (K,)
-        Which kinds of people have labels that count.
-    """
+    """Cohen's kappa of true and predicted labels: one minus the disagreement over that of independent labels."""
 
     bounds = (-1.0, 1.0)
 

@@ -1,9 +1,4 @@
-"""Single metrics as functions of counts.
-
-Average precision as a function of counts: the mean, over the truly positive, of the precision at their score.
-
-The coefficient of determination, R squared, as a function of counts.
-"""
+"""Single metrics as functions of counts: average precision, and the coefficient of determination."""
 
 from typing import Any
 
@@ -15,18 +10,10 @@ from skfairtest.metrics.functionals import ROUNDING, Functional, ratio_of
 
 
 class AveragePrecision(Functional):
-    """Area under the steps of precision over recall, people of one score being called together; delta method.
+    """Area under the steps of precision over recall, people of one score being called together; delta method."""
 
-    As a rate of the people that it is worth it would reject .13 one-sided in favour of 100 people beside 3,000 who are
-    alike, and hardly ever in the other direction: labels are permuted.
-
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (K,)
-        Who is truly positive.
-    score : ndarray of float, shape (K,)
-        The scores.
-    """
+    # As a rate of the people that it is worth it would reject .13 one-sided in favour of 100 people beside 3,000 who
+    # are alike, and hardly ever in the other direction: labels are permuted.
 
     bounds = (0.0, 1.0)
 
@@ -72,10 +59,7 @@ class AveragePrecision(Functional):
 
 
 def _slopes(right: Floats, wrong: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the average precision, and by score what one positive or negative person more adds to it.
-
-    What they add is times the number of the truly positive.
-    """
+    """Return the average precision, and by score what one positive or negative person more adds to it."""
     there = np.diff(right, axis=-1, prepend=0.0)
     one = ratio_of(np.ones_like(right), right + wrong)
     np.copyto(one, 0.0, where=np.isinf(one))  # nobody scores as high
@@ -94,13 +78,7 @@ def _from_here(values: Floats) -> Floats:
 
 
 class Determination(Functional):
-    """One minus the squared errors over the squared deviations of the truth from its mean; delta method.
-
-    Parameters
-    ----------
-    true, predicted : ndarray of float, shape (K,)
-        Numbers.
-    """
+    """One minus the squared errors over the squared deviations of the truth from its mean; delta method."""
 
     bounds = (-np.inf, 1.0)
 

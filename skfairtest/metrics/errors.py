@@ -84,17 +84,7 @@ class Jackknife(Wrapped):
 
 
 class ByCell(Wrapped):
-    """Any function of masses that people with weights or in clusters see through few different cells.
-
-    Its derivative by each cell's mass is taken numerically, once for every cell, however many weights there are.
-
-    Parameters
-    ----------
-    functional : Functional
-        The metric of the C cells.
-    cell : ndarray of int, shape (K,)
-        Which cell each kind of people is.
-    """
+    """Any function of masses that people with weights or in clusters see through few different cells."""
 
     #: Share of everybody's mass by which a cell's is increased.
     STEP = 1e-4
@@ -191,17 +181,7 @@ class Bootstrap(Wrapped, functionals.Undifferentiated):
 
 @dataclass
 class Robust(functionals.Functional):
-    """Any metric of people with weights, who may come in clusters: linearized standard errors.
-
-    Parameters
-    ----------
-    functional : Functional
-        The metric; its `parts` are used.
-    weight : ndarray of shape (K,), optional
-        What a person of each cell counts.
-    cluster : ndarray of int, shape (K,), optional
-        The cluster of each cell, which is then one person.
-    """
+    """Any metric of people with weights, who may come in clusters: linearized standard errors."""
 
     functional: functionals.Functional
     weight: Floats | None = None
@@ -274,11 +254,7 @@ class Robust(functionals.Functional):
         return np.minimum(units, self.functional.effective(np.where(self.masses(counts) > 0, counts, 0.0)))
 
     def informative(self, counts: Floats) -> Floats:
-        """The metric's own number, or half the effective number where that is less.
-
-        Of rates of people with unlike weights also the effective number of those with the event, or without it: how
-        much such people weigh, only they can tell, and a heavy one that was not drawn is missing in value and error.
-        """
+        """The metric's own number, or half the effective number where that is less."""
         counts = np.asarray(counts, dtype=float)
         found = np.minimum(self.effective(counts) / 2, self.functional.informative(counts))
         if self.weight is None or not isinstance(self.functional, functionals.Share):

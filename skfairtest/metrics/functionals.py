@@ -1,10 +1,6 @@
-"""Metrics as functions of counts: their value and how uncertain it is, for many tables of counts at once.
+"""Metrics as functions of counts: their value, and each cell's part of its linearized error.
 
-A metric sees K kinds of people ("cells"); where every person is a kind of their own, K is the number of people and
-counts are 0 and 1. Permuting labels, resampling and weighting change only the counts, and everything that is needed
-follows from two functions of them: the metric's value, and its *parts*, each cell's share of the value's linearized
-error. The sum of their squares per person is the variance; summed by cluster before they are squared, the
-cluster-robust one; of masses instead of counts, the weighted one.
+The sum of squared parts per person is the variance; parts summed by cluster first give the cluster-robust one.
 """
 
 from collections.abc import Callable
@@ -56,19 +52,6 @@ def ratio_of(above: Floats, below: Floats) -> Floats:
 def worth(value: Floats, variance: Floats, misplaced: Floats, least: Floats) -> Floats:
     """The number of people that a value between 0 and 1 is worth, as if it were a rate.
 
-    It is the n at which value (1 - value) / n is the variance, were one more person misplaced as badly as possible:
-    a value that rests on few misplaced people has a variance that may be far too small, and none where nobody is. At
-    the worst the value is a rate of the `least` people.
-
-    Parameters
-    ----------
-    value, variance : ndarray
-        The value, and the variance that it has in large samples.
-    misplaced : ndarray
-        The effective number of misplaced people.
-    least : ndarray
-        People of the smaller class.
-
     Examples
     --------
     >>> [
@@ -77,6 +60,8 @@ def worth(value: Floats, variance: Floats, misplaced: Floats, least: Floats) -> 
     ... ]
     [86.7, 64.3, 50.0]
     """
+    # The n at which value (1 - value) / n is the variance, were one more person misplaced as badly as possible: with
+    # few misplaced people the variance may be far too small, and is 0 with none.
     value, variance = np.asarray(value, dtype=float), np.asarray(variance, dtype=float)
     spread = value * (1 - value)
     each = np.where(spread > 0, variance, 0.0) / np.where(spread > 0, spread, 1.0)
@@ -126,10 +111,7 @@ class Functional:
     def pair(
         self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
-        """Return both sides of a comparison; with `shared` the first side's people are part of the second.
-
-        With `null` errors may be those of two equal values.
-        """
+        """Return both sides of a comparison; with `shared` the first side's people are part of the second."""
         v1, q1 = self.moments(first, rng)
         v2, q2 = self.moments(second, rng)
         covariance = np.zeros_like(v1)
@@ -140,10 +122,7 @@ class Functional:
         return Moments(v1, q1, v2, q2, covariance)
 
     def third_moment(self, counts: Floats) -> Floats:
-        """Return the third moment of the value's linearized error: how far its distribution is from the normal one.
-
-        With a great many kinds of people 0: a metric of each person's bounded part is normal by then.
-        """
+        """Return the third moment of the value's linearized error: how far its distribution is from the normal one."""
         if counts.shape[-1] > MANY:
             return np.zeros(counts.shape[:-1])
         each, times = self.sampled(self.parts(counts)[1], counts)
@@ -173,11 +152,7 @@ class Functional:
         return value, each * times, base * times
 
     def informative(self, counts: Floats) -> Floats:
-        """The number of people who carry information about the uncertainty; fewer than about ten are too few.
-
-        For a share these are the events or the non-events, whichever are fewer: a group without errors looks certain,
-        however few people it has. Otherwise a third of the people.
-        """
+        """The number of people who carry information about the uncertainty; fewer than about ten are too few."""
         return self.effective(counts) / 3
 
     def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
@@ -252,10 +227,7 @@ class Mean(Functional):
             return np.asarray(ratio_of(self._central(counts, 3), people**3) * self._unit**3)
 
     def informative(self, counts: Floats) -> Floats:
-        """Return the people over kurtosis less one: the relative variance of s^2 is one over it.
-
-        Of rare events these are the events; of normal numbers half the people.
-        """
+        """Return the people over kurtosis less one: the relative variance of s^2 is one over it."""
         people = counts.sum(axis=-1, dtype=float)
         second, fourth = self._central(counts, 2), self._central(counts, 4)
         excess = people * fourth - second**2
@@ -291,9 +263,6 @@ class Mean(Functional):
 
 class Share(Functional):
     """A rate (or an increasing function of one) of people who may be weighted or clustered.
-
-    Some events may count more than others, as in an F-score: `event` and `given` are then what each kind of people adds
-    to the numerator and to the denominator.
 
     Under the null hypothesis both sides have one rate: errors are taken around the pooled one, because a plug-in error
     vanishes where a group shows no event.
@@ -391,11 +360,7 @@ class Auc(Misplacing):
         return np.asarray(2 * self.effective(counts) * np.minimum(area, 1 - area))
 
     def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
-        """Return the effective number of misranked people, and the smaller class's effective number.
-
-        A person is misranked by the share of the other class that is on the wrong side; unlike shares count as fewer
-        people, as unlike weights do (Kish 1965).
-        """
+        """Return the effective number of misranked people, and the smaller class's effective number."""
         area, parts = self.parts(masses)
         wrong, many = np.minimum(area, 1 - area), []
         for cells in (self.positive, self.negative):

@@ -1,7 +1,6 @@
 """How unequally predictions benefit people: generalized entropy as a function of counts (Speicher et al. 2018).
 
-A person's benefit is prediction minus truth plus one: 0 for a truly positive person who is predicted negative, 1 for
-everybody who is predicted correctly, 2 for a truly negative person who is predicted positive.
+A person's benefit is prediction minus truth plus one.
 """
 
 from dataclasses import dataclass
@@ -27,13 +26,7 @@ def _mean(benefit: Floats, share: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Entropy:
-    """Generalized entropy: the mean of ((b / mean)^alpha - 1) / (alpha (alpha - 1)), and Theil's index at alpha 1.
-
-    Parameters
-    ----------
-    alpha : float
-        Positive. The larger it is, the more weight large benefits have; 2: half the squared coefficient of variation.
-    """
+    """Generalized entropy: the mean of ((b / mean)^alpha - 1) / (alpha (alpha - 1)), and Theil's index at alpha 1."""
 
     alpha: float
 
@@ -66,15 +59,7 @@ class Entropy:
 
 
 class Inequality(OfLabels):
-    """An index of the benefits of people with true and predicted labels; delta method at counts plus one.
-
-    Parameters
-    ----------
-    true, predicted : ndarray of bool, shape (K,)
-        Whether each kind of people is truly, and is predicted, positive.
-    index : Entropy
-        The index.
-    """
+    """An index of the benefits of people with true and predicted labels; delta method at counts plus one."""
 
     bounds = (0.0, np.inf)
     #: It has no largest value.
@@ -115,27 +100,7 @@ class Inequality(OfLabels):
 
 
 def between_and_within(alpha: float, benefit: Floats, counts: Floats) -> tuple[Floats, Floats]:
-    """Decompose a generalized entropy into inequality between groups and within them (Speicher et al. 2018, section 4).
-
-    The part between groups is the inequality if everybody had the mean benefit of their group. The part within groups
-    is the sum of the groups' entropies, each weighted by its share of people times (group's mean / mean)^alpha.
-
-    Parameters
-    ----------
-    alpha : float
-        The index.
-    benefit : ndarray of shape (K,)
-        Benefits.
-    counts : ndarray of shape (G, K)
-        How many people of each group have each benefit.
-
-    Returns
-    -------
-    value : ndarray of shape (3,)
-        Total, between and within.
-    covariance : ndarray of shape (3, 3)
-        Their covariance, by the delta method.
-    """
+    """Decompose a generalized entropy into inequality between and within groups (Speicher et al. 2018, section 4)."""
     index, n = Entropy(alpha), counts.sum()
     people = counts.sum(axis=1, keepdims=True)
     mean = counts @ benefit[:, None] / people

@@ -168,10 +168,7 @@ def _of_classes(
     zero_division: Any = "warn",
     pos_label: Any = 1,
 ) -> str | BuiltIn | None:
-    """The metric that scikit-learn's precision, recall, F-scores and Jaccard's index compute with these arguments.
-
-    None where it refuses them, or computes what is not built in.
-    """
+    """The metric that scikit-learn's precision, recall, F-scores and Jaccard's index compute with these arguments."""
     if not (isinstance(beta, Real) and beta >= 0) or not _says_what_is_undefined(zero_division):
         return None
     chosen = None if labels is None else tuple(plain_scalar(label) for label in labels)
@@ -281,32 +278,13 @@ def function_of(metric: Any) -> Any:
 
 
 def _key(function: Callable[..., Any]) -> object:
-    """Identify a function: by identity, or a derived metric of fairlearn by what it is derived from.
-
-    Those are objects, which a clone copies and another process unpickles: their identity is lost, that of the
-    function inside is not.
-    """
+    """Identify a function: by identity, or a derived metric of fairlearn by what it is derived from."""
     derived_from = getattr(function, "_metric_fn", None)
     return id(function) if derived_from is None else (id(derived_from), getattr(function, "_transform", None))
 
 
 def known_function(function: Callable[..., Any]) -> Known | None:
     """The built-in metric that a function computes, also as a ``functools.partial`` with further arguments.
-
-    Parameters
-    ----------
-    function : callable
-        A function of (y_true, y_pred).
-
-    Returns
-    -------
-    tuple or None
-        The metric or its name, and the disparity that the function says it is; None if it is not known.
-
-    Raises
-    ------
-    ValueError
-        If it needs another argument, such as beta.
 
     Examples
     --------
@@ -403,9 +381,6 @@ def _is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
 
 def of_scorer(scorer: Any) -> Callable[..., Any] | ScoreMetric | None:
     """Return the function behind a scorer of scikit-learn, or a metric that also knows which output the scorer uses.
-
-    A negated scorer ("neg_log_loss") stands for its function: disparities have the sign that they have under its usual
-    name.
 
     Examples
     --------

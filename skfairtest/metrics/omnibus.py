@@ -1,12 +1,6 @@
-"""Metrics that look at all groups at once, or along the scores.
+"""Metrics that look at all groups at once, or along the scores, and give one number.
 
-Metrics that look at all groups at once and give one number: they are tested, but have no value for each group.
-
-Null hypothesis: the group is independent of everything that the metric reads; not only the metric, but the whole
-distribution is the same. The difference between the largest and the smallest value is positive for any groups, and has
-no meaning until it is compared with its values under permuted labels.
-
-Metrics of calibration beyond the mean: cumulative differences between groups, or from the scores.
+Null hypothesis: the group is independent of everything that the metric reads.
 """
 
 import functools
@@ -29,23 +23,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Omnibus:
-    """One number for all groups together.
-
-    Parameters
-    ----------
-    name : str
-        What results call it.
-    reads : frozenset of str
-        Which columns it needs.
-    extreme : {"greater", "less", "two-sided"}
-        Which values are evidence against independence.
-    describes : str
-        The metric in words, for sentences.
-    function : callable, optional
-        ``function(y_true, y_pred, sensitive_features=..., [sample_weight=...])``; None: normalized mutual information.
-    null : str
-        Its null hypothesis, with {} for the features.
-    """
+    """One number for all groups together."""
 
     name: str
     reads: frozenset[str]
@@ -180,16 +158,7 @@ def from_function(name: str, function: Callable[..., Any]) -> Omnibus:
 
 @dataclass(frozen=True)
 class Calibration(Omnibus):
-    """A metric of calibration curves. It has no value for each group whose difference could be tested.
-
-    Parameters
-    ----------
-    between : bool
-        Whether groups are compared with each other; otherwise each is compared with its own scores.
-    kuiper : bool
-        Whether the largest change over any interval of scores counts; otherwise only intervals from the lowest score
-        on.
-    """
+    """A metric of calibration curves. It has no value for each group whose difference could be tested."""
 
     responses: ClassVar[tuple[str, ...]] = (PROBABILITY,)
     extreme: str = "two-sided"

@@ -1,13 +1,4 @@
-"""Rates: their expressions, and the table of rates and criteria.
-
-Conditions on (y_true, y_pred) written as text: ``"y_true & ~y_pred"``.
-
-Text, unlike a lambda, can be printed, compared, pickled and shown to anyone who asks what a rate means.
-
-A rate: the probability of an event among the people who meet a condition.
-
-The rates, and the criteria made of them, as a table: one line per rate.
-"""
+"""Rates: the probability of an event among the people who meet a condition, written as text, and the table of them."""
 
 from __future__ import annotations
 
@@ -77,16 +68,7 @@ def _compares_names(node: ast.AST) -> bool:
 
 
 def evaluate(text: str, arrays: Mapping[str, Booleans], labels: Mapping[str, NDArray[Any]] | None = None) -> Booleans:
-    """Evaluate an expression of ``y_true`` and ``y_pred`` with ``& | ^ ~ == !=`` on boolean arrays.
-
-    `labels` are what ``==`` and ``!=`` compare where a name stands on both sides: "predicted correctly" is a question
-    of labels, also where there are more than two of them.
-
-    Raises
-    ------
-    ValueError
-        If the text holds anything else.
-    """
+    """Evaluate an expression of ``y_true`` and ``y_pred`` with ``& | ^ ~ == !=`` on boolean arrays."""
 
     def visit(node: ast.expr) -> Any:
         match node:
@@ -155,17 +137,7 @@ CELLS = {"y_true": np.array([True, True, False, False]), "y_pred": np.array([Tru
 
 @dataclass(frozen=True)
 class Summary:
-    """One number for the disparities of several groups and rates, as a function of fairlearn gives it.
-
-    Parameters
-    ----------
-    name : str
-        The name of the function.
-    method : {"between_groups", "to_overall"}
-        What values are compared with: each other, or the value of everyone.
-    agg : {"worst_case", "mean"}
-        Whether the largest disparity of several rates counts, or their mean.
-    """
+    """One number for the disparities of several groups and rates, as a function of fairlearn gives it."""
 
     name: str
     method: str = "between_groups"

@@ -1,9 +1,4 @@
-"""From what a user calls a metric, or from nothing, to what is tested.
-
-The default metrics of an audit: those that apply to each kind of prediction.
-
-From what a user calls a metric to the rates that are tested.
-"""
+"""From what a user calls a metric, or from nothing, to the metrics that are tested."""
 
 from __future__ import annotations
 
@@ -30,18 +25,6 @@ STANDARD: dict[str, tuple[str, ...]] = {
 
 def standard_metrics(kinds: Set[str], given: Set[str]) -> list[Metric]:
     """List the standard metrics of kinds of predictions, as far as their columns were given.
-
-    Parameters
-    ----------
-    kinds : set of {"binary", "scores", "multiclass", "continuous"}
-        What is predicted.
-    given : set of {"y_true", "y_pred", "y_score"}
-        The columns there are.
-
-    Returns
-    -------
-    list of Rate or ScoreMetric
-        In the order of `STANDARD`.
 
     Examples
     --------
@@ -71,27 +54,6 @@ SETS: dict[str, tuple[Metric, ...]] = {
 
 def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metric]:
     """List the metrics that a `metric` parameter names, each once, in the order given.
-
-    Parameters
-    ----------
-    metric : str, Rate, ScoreMetric, callable, or a list or dict of these
-        Names of metrics and criteria, ours and those of scikit-learn, its scorers, fairlearn and the literature;
-        functions of fairlearn and scikit-learn that compute a built-in metric, also as ``functools.partial``, and
-        scorers. Other functions of (y_true, y_pred) are evaluated in each group; those that take ``sensitive_features``
-        are evaluated once for all groups. The keys of a dict are the names in the results.
-    disparity : {"difference", "ratio"}
-        What the test compares. A name or function that says "ratio" is always compared by the ratio; one that says
-        "difference" must agree.
-
-    Returns
-    -------
-    list of Rate, ScoreMetric or Omnibus
-        At least one.
-
-    Raises
-    ------
-    ValueError
-        If a name is unknown, the list is empty or two different metrics share a name.
 
     Examples
     --------
@@ -141,13 +103,7 @@ def _function(function: Callable[..., Any], disparity: str) -> list[Metric]:
 
 
 def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str) -> list[Metric]:
-    """Give metrics the disparity that a name says, where it is not the test's.
-
-    Raises
-    ------
-    ValueError
-        If the name says that it is a difference, and something else was asked for.
-    """
+    """Give metrics the disparity that a name says, where it is not the test's."""
     if says is None or says == disparity:
         return metrics
     if says == "difference":
@@ -165,13 +121,7 @@ def _summarized(summary: Summary | None, metrics: list[Metric]) -> list[Metric]:
 
 
 def summarized_compare(metrics: Sequence[Metric], compare: Any) -> Any:
-    """Return whom groups are compared with, which is everyone if a function of fairlearn says so.
-
-    Raises
-    ------
-    ValueError
-        If functions, or a function and `compare`, say different things.
-    """
+    """Return whom groups are compared with, which is everyone if a function of fairlearn says so."""
     methods = {metric.summary.method if metric.summary else "" for metric in metrics}
     if "to_overall" not in methods:
         return compare
@@ -186,14 +136,6 @@ def summarized_compare(metrics: Sequence[Metric], compare: Any) -> Any:
 
 def disparity_of(metrics: Sequence[Metric], asked: str, margin: object = None) -> str:
     """Return the disparity that is part of the meaning of all metrics, if there is one; otherwise the one asked for.
-
-    A margin is always read as the disparity that the caller asked for: 0.05 is a narrow margin for differences, but as
-    a margin for ratios it tolerates everything.
-
-    Raises
-    ------
-    ValueError
-        If there is a margin, and a metric is compared in another way.
 
     Examples
     --------

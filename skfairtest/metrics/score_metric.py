@@ -25,15 +25,7 @@ RESPONSES = ("predict", "predict_proba", "decision_function")
 
 @dataclass(frozen=True)
 class Context:
-    """Kinds of people, and which label counts as positive.
-
-    Parameters
-    ----------
-    columns : mapping of str to Column or Numbers
-        ``y_true``, ``y_pred`` and ``y_score``, as far as the metric reads them.
-    pos_label : object
-        The positive label; None where no metric needs it.
-    """
+    """Kinds of people, and which label counts as positive."""
 
     columns: Mapping[str, Column | Numbers]
     pos_label: Any
@@ -260,11 +252,7 @@ class MetricError(ValueError):
 
 @dataclass(frozen=True)
 class _Rows:
-    """A function of people's rows as a function of counts: of the distinct rows with weights, or of all rows.
-
-    The value of each table is stored, because few people make few distinct tables. A function that raises is
-    undefined for the people it was given; if `strict` that is an error.
-    """
+    """A function of people's rows as a function of counts: of the distinct rows with weights, or of all rows."""
 
     name: str
     function: Callable[..., Any]
@@ -311,13 +299,7 @@ def remembered(seen: dict[bytes, float], masses: Floats, evaluate: Callable[[Flo
 
 
 def scalar_of(found: Any, name: str) -> float:
-    """Return a metric's value as a float.
-
-    Raises
-    ------
-    MetricError
-        If it is not one number.
-    """
+    """Return a metric's value as a float."""
     array = np.asarray(found)
     if array.ndim != 0 or array.dtype.kind not in "biuf" or np.ma.is_masked(found):
         what = (

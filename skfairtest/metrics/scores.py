@@ -23,21 +23,7 @@ PROBABILITY = "predict_proba"
 
 @dataclass(frozen=True)
 class BuiltIn(ScoreMetric):
-    """A metric whose standard error is known.
-
-    Parameters
-    ----------
-    evaluate : callable
-        The functional of a context.
-    columns : tuple of str
-        What it reads.
-    positive : {"never", "always", "if labels", "if two labels"}
-        Whether it needs the positive label. "if labels": only for labels; numbers are used as they are.
-    undefined : str
-        Why it is undefined in a group, in words.
-    power : int
-        The power of the numbers' unit that it is proportional to.
-    """
+    """A metric whose standard error is known."""
 
     places: ClassVar[tuple[str | None, ...]] = (None, "y_true", "y_pred", "condition")
     columns: tuple[str, ...] = ("y_true", "y_pred")
@@ -82,13 +68,7 @@ class BuiltIn(ScoreMetric):
 
 
 def numbers(context: Context, name: str) -> Floats:
-    """Return a column as numbers; labels become 1 for the positive one and 0 for others.
-
-    Raises
-    ------
-    ValueError
-        If labels are not numbers and nothing says which is positive.
-    """
+    """Return a column as numbers; labels become 1 for the positive one and 0 for others."""
     cells = context.columns[name]
     if context.pos_label is not None:
         return cells.is_label(context.pos_label).astype(float)
@@ -107,13 +87,7 @@ def _scores(context: Context) -> Floats:
 
 
 def probabilities(context: Context) -> Floats:
-    """Return the scores, which have to be probabilities.
-
-    Raises
-    ------
-    ValueError
-        If they are not.
-    """
+    """Return the scores, which have to be probabilities."""
     score = _scores(context)
     if len(score) and (score.min() < 0 or score.max() > 1):
         raise ParameterError(
@@ -238,20 +212,7 @@ def _average_odds(context: Context) -> Functional:
 
 @dataclass(frozen=True)
 class OfClasses:
-    """Precision, recall, F or Jaccard's index of several classes: TP / (TP + `wrongly` FP + `missed` FN) of each.
-
-    Parameters
-    ----------
-    wrongly, missed : float
-        What false positives and false negatives count.
-    average : {"positive", "micro", "macro", "weighted"}
-        The value for the positive label alone; the value for the sums over classes; or the mean over classes,
-        unweighted or weighted by the number of true members.
-    labels : tuple, optional
-        The classes; all that there are by default, or the positive label alone.
-    undefined : float, optional
-        The ratio of a class whose condition nobody meets; see `ClassScores`.
-    """
+    """Precision, recall, F or Jaccard's index of several classes: TP / (TP + `wrongly` FP + `missed` FN) of each."""
 
     wrongly: float
     missed: float
@@ -277,13 +238,7 @@ class OfClasses:
 
 @dataclass(frozen=True)
 class OfAgreement:
-    """Cohen's kappa.
-
-    Parameters
-    ----------
-    labels : tuple, optional
-        The classes; people of other labels do not count.
-    """
+    """Cohen's kappa."""
 
     labels: tuple[Any, ...] | None = None
 
@@ -313,15 +268,6 @@ def class_score(
     kind: str, average: str, *, beta: float = 1.0, labels: tuple[Any, ...] | None = None, undefined: float | None = None
 ) -> BuiltIn:
     """Declare an average over classes of precision, recall, an F-score or Jaccard's index.
-
-    Parameters
-    ----------
-    kind : {"precision", "recall", "f1", "jaccard"}
-        The ratio of one class.
-    average, labels, undefined : object
-        As of `OfClasses`.
-    beta : float
-        For an F-score: how many times as much recall counts as precision.
 
     Examples
     --------

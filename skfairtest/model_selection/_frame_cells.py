@@ -81,7 +81,7 @@ def check_params(test_params: Any) -> dict[str, str]:
     wrong = {}
     for disparity in DISPARITIES:
         try:
-            check_settings(**test_params, disparity=disparity, unit=False)
+            check_settings(**test_params, disparity=disparity, shares=False)
         except ValueError as error:
             wrong[disparity] = f"test_params: {error}"
     if len(wrong) == len(DISPARITIES):

@@ -1,7 +1,4 @@
-"""What tables and sentences say of one comparison or of one value: columns, tables, and the order of pairs.
-
-Which of two groups is named first: reports and drawings show pairs one way, whatever order a test took them in.
-"""
+"""What tables and sentences say of one comparison or of one value: columns and tables."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest._utils.text import label, pluralize
 from skfairtest.report import sentences
-from skfairtest.report.draw import NullHistogram
-from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars
+from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars, listed
 
 METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
 FEATURE = Column("feature", "name", shows="feature")
@@ -65,11 +60,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def by_p_value(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Order comparisons of one family, strata and averages alike, by p-value.
-
-    Ties are broken by the adjusted p-value, then by the distance of the disparity from equality, and at last by the
-    order given.
-    """
+    """Order comparisons of one family, strata and averages alike, by p-value."""
     ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
     disparity = comparisons["disparity"].to_numpy(dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -132,7 +123,7 @@ def values_table(setup: sentences.Setup, by_group: pd.DataFrame) -> Table:
         rows = [{**row, "how": sentences.written(setup, {**row, "value_group": row["value"]}).value} for row in rows]
         heading = (sentences.metric_title(str(metric)), *[""] * (len(table.columns) - 1))
         table = replace(table, rows=(*table.rows, heading, *Table.of(columns, rows, marks=None).rows))
-    return table
+    return replace(table, few=SHOWN) if setup.controls and len(table.rows) > 2 * SHOWN else table
 
 
 def barred(
@@ -208,97 +199,12 @@ def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[
     return (Table.of(columns, records(excluded), caption, None),) if len(excluded) else ()
 
 
-#: Columns that say which side of a comparison is which.
-TURNED = ("group", "other", "n_group", "n_other", "value_group", "value_other", "disparity", "ci_low", "ci_high")
-
-
-def oriented(setup: sentences.Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return comparisons of pairs of groups with the smaller value first, as reports and drawings show them.
-
-    A pair has one order in all strata: that of its average over them. A group that is compared with a reference, with
-    its parents or with everyone else comes first whatever its value, as it does where the alternative has a direction.
-
-    Parameters
-    ----------
-    setup : Setup
-        How the test was set up.
-    comparisons : DataFrame
-        Comparisons, in any order.
-
-    Returns
-    -------
-    DataFrame
-        The same rows in the same order, some of them as ``other`` against ``group``: sides are swapped, and disparities
-        with their limits have the opposite sign, or are reciprocals where they are ratios. ``statistic`` is not shown
-        in reports and stays.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"metric": ["selection_rate"], "group": ["a"], "other": ["b"], "stratum": [None],
-    ...     "n_group": [10], "n_other": [20], "value_group": [0.5], "value_other": [0.25], "disparity": [0.25],
-    ...     "ci_low": [-0.125], "ci_high": [0.5]})
-    >>> frame = oriented(sentences.Setup(), frame)
-    >>> frame[["group", "other", "value_group", "disparity", "ci_low", "ci_high"]].to_dict("records")
-    [{'group': 'b', 'other': 'a', 'value_group': 0.25, 'disparity': -0.25, 'ci_low': -0.5, 'ci_high': 0.125}]
-    """  # fmt: skip
-    turned = _turned(setup, comparisons)
-    if not turned.any():
-        return comparisons
-    rows = zip(records(comparisons), turned, strict=True)
-    listed = [sentences.turned(setup, row) if is_turned else row for row, is_turned in rows]
-    changed = {name: pd.Series([row[name] for row in listed], comparisons.index, comparisons[name].dtype)
-               for name in TURNED if name in comparisons}  # fmt: skip
-    return comparisons.assign(**changed)
-
-
-def oriented_histogram(
-    setup: sentences.Setup, comparisons: pd.DataFrame, row: int, histogram: NullHistogram
-) -> NullHistogram:
-    """Return the null distribution of the comparison in a row, as that comparison is shown.
-
-    A distance from a margin has no sign of the kind, and stays as it is.
-    """
-    if setup.margin_bounds is not None or not _turned(setup, comparisons)[row]:
-        return histogram
-    low, high = (tuple(0.0 - end for end in reversed(ends)) for ends in (histogram.high, histogram.low))
-    mass, extreme = (values[::-1] for values in (histogram.mass, histogram.extreme))
-    return replace(histogram, low=low, high=high, mass=mass, extreme=extreme, observed=0.0 - histogram.observed)
-
-
-def _turned(setup: sentences.Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
-    """The mask of comparisons that are shown the other way round."""
-    low, high = setup.margin_bounds or (0.0, 0.0)
-    two_sided = setup.alternative in ("two-sided", "equivalence") and (low == -high or np.isclose(low * high, 1.0))
-    if setup.compare != "between_groups" or setup.models == "sizes" or not two_sided:
-        return np.zeros(len(comparisons), dtype=bool)
-    null = np.array([1.0 if setup.is_ratio(metric) else 0.0 for metric in comparisons["metric"]])
-    # Only pairs: a metric of everybody has no group, and one of each group nobody whom it is compared with.
-    paired = comparisons[["group", "other"]].notna().all(axis=1).to_numpy()
-    larger = (comparisons["disparity"].to_numpy(dtype=float) > null) & paired
-    pairs = list(zip(*(comparisons[name] for name in ("metric", "group", "other")), strict=True))
-    pooled = comparisons["stratum"].isna()
-    leads = {pair: bool(is_larger) for pair, is_larger, leads in zip(pairs, larger, pooled, strict=True) if leads}
-    return np.array([leads.get(pair, is_larger) for pair, is_larger in zip(pairs, larger, strict=True)], dtype=bool)
-
-
 def homogeneity_part(
     setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame
 ) -> tuple[Report, ...]:
     """Report whether disparities are the same in every stratum; nothing where there are no strata."""
-    if not len(homogeneity):
-        return ()
-    lead, *others = homogeneity_sentences(setup, homogeneity, comparisons)
-    columns = (
-        METRIC, GROUP, compared(setup.compare),
-        Column("shared disparity", shows=lambda row: sentences.number(row["common"])),
-        P, ADJUSTED_P, Column("farthest", "name", shows="stratum"),
-    )  # fmt: skip
-    concern = homogeneity["p_value_adjusted"] <= setup.alpha
-    rows = records(homogeneity.assign(concern=concern).sort_values("p_value", kind="stable"))
-    caption = f"Homogeneity ({enumerated(sorted({str(row['method']) for row in rows}))})"
-    table = Table.of(columns, rows, caption, few=10)
     title = f"Is the disparity the same in every {label(setup.controls)}?"
-    return (Report(title=title, remarks=(lead,), findings=tuple(others), tables=(table,)),)
+    return listed(title, homogeneity_sentences(setup, homogeneity, comparisons))
 
 
 def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame) -> list[str]:

@@ -1,7 +1,4 @@
-"""Shapes that displays and pages draw: the distribution of a statistic, and curves.
-
-The distribution of a statistic under the null hypothesis is small enough to be kept in a record.
-"""
+"""Shapes that displays and pages draw: the distribution of a statistic, and curves."""
 
 import io
 import re
@@ -49,27 +46,7 @@ LOWEST = 1e-3
 
 @dataclass(frozen=True)
 class NullHistogram(Recorded):
-    """What could have been seen by chance, beside what was seen.
-
-    Parameters
-    ----------
-    kind : {"enumerated", "drawn", "normal"}
-        Whether every outcome was counted, resamples were drawn, or the normal distribution stands for both.
-    statistic : str
-        What is on the axis, such as "difference".
-    low, high : tuple of float
-        Ends of the bins; they are equal where a bin is a single outcome.
-    mass : tuple of float
-        Probability of each bin.
-    extreme : tuple of float
-        The part of it that is at least as extreme as the data.
-    observed : float
-        What was seen.
-    p_value : float
-        P-value of the comparison, not adjusted for the number of comparisons.
-    note : str
-        One sentence: what the distribution is, and how it relates to the p-value.
-    """
+    """What could have been seen by chance, beside what was seen."""
 
     kind: str
     statistic: str
@@ -101,10 +78,7 @@ class NullHistogram(Recorded):
 
     @property
     def columns(self) -> dict[str, tuple[float, ...]]:
-        """The arguments of `histogram`: numbers on the axis, on which everything likely has its place.
-
-        A single outcome has a bar that does not touch the next one.
-        """
+        """The arguments of `histogram`: numbers on the axis, on which everything likely has its place."""
         low, high, mass = (np.asarray(each, dtype=float) for each in (self.low, self.high, self.mass))
         gaps = np.diff(np.unique(low))
         width = np.where(low == high, 0.8 * gaps.min() if len(gaps) else 1.0, high - low)

@@ -1,7 +1,6 @@
 """Reports as HTML: one page that needs nothing else, or a part of a notebook.
 
-Every text goes through one function on its way into the template, `_written`: it is escaped there, on one line, without
-control characters, whatever it is called.
+Every text is escaped by `_written` on its way into the template.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ LONG = 12
 
 
 def page(report: Report, *, details: bool = False, landscape: bool = False) -> str:
-    """Write a report as one page: no network, light and dark, for screens and for paper.
-
-    Its only script sorts and filters long tables; without it everything is there to be read.
-    """
+    """Write a report as one page: no network, light and dark, for screens and for paper."""
     return _rendered(report, "audit", top=1, details=details, landscape=landscape)
 
 

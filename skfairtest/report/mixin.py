@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
@@ -18,14 +18,18 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Answering, ModelTest
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
 from skfairtest.report.plain import plain_value
 from skfairtest.report.record import decoded, encoded, frame_from, is_recorded, read_record, table_of, write_record
-from skfairtest.report.report import Report
+from skfairtest.report.report import Report, rewritten
 from skfairtest.report.text import markdown, text
+from skfairtest.report.wording import in_unit
 
+#: What rows are called unless a test says so, and the columns that hold names of the data.
+PEOPLE, NAMED = "people", ("feature", "metric", "group", "other", "stratum")
 #: How many labels a sentence names.
 MOST_LABELS = 5
 #: Libraries whose versions may change a number, or a drawing where it is installed.
@@ -226,6 +230,8 @@ class ReportMixin(Pages, ModelTest):
     _display: ClassVar[str] = "DisparityDisplay"
     #: Attributes that a record does not hold.
     _not_written: ClassVar[tuple[str, ...]] = ("null_distribution_",)
+    #: What rows of the data are called.
+    unit: str = PEOPLE
     #: What makes the predictions of a model doubtful.
     _cautions: tuple[str, ...] = ()
 
@@ -240,7 +246,11 @@ class ReportMixin(Pages, ModelTest):
         known = getattr(self, "pos_label_", None), None, getattr(self, "negative_labels_", ())
         labels = [] if made.headed else positive_label(*known)  # an audit's verdict says it
         remarks = (*labels, *map("Caution: {}".format, self._cautions), *made.remarks)
-        return replace(made, title=made.title or type(self).__name__, remarks=remarks)
+        made = replace(made, title=made.title or type(self).__name__, remarks=remarks)
+        if self.unit != PEOPLE:
+            write = partial(in_unit, unit=self.unit, names=names_of(self.comparisons_))
+            made = replace(rewritten(made, write), title=made.title, reproduce=made.reproduce)
+        return made
 
     def _facts(self) -> dict[str, Any]:
         """The attributes that a record keeps; parameters that are objects by their names."""
@@ -321,6 +331,8 @@ class ReportMixin(Pages, ModelTest):
 
     def _keep_parameters(self) -> None:
         """Keep what this fit was given: parameters may be set later."""
+        if not isinstance(self.unit, str) or not self.unit.strip():
+            raise ParameterError(f"unit must be a plural noun, such as 'answers'; found {brief(self.unit)}")
         self._versions = dict(library_versions())
         self.__dict__.pop("_kept", None)
         without = (*self._models, "n_jobs", "verbose")
@@ -352,6 +364,12 @@ class ReportMixin(Pages, ModelTest):
         if not hasattr(self, "p_value_"):
             return repr(self)
         return self.to_text().rstrip("\n")
+
+
+def names_of(comparisons: pd.DataFrame) -> set[str]:
+    """The names of the data in comparisons: features, metrics, groups and strata."""
+    shown = {value for name in NAMED if name in comparisons for value in comparisons[name].dropna()}
+    return {str(part) for value in shown for part in (value if isinstance(value, tuple) else (value,))}
 
 
 def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[Any] = ()) -> list[str]:

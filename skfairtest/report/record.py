@@ -1,22 +1,8 @@
 """One record for every test and audit: settings, report, frames and facts as JSON, and a checksum of all of it.
 
-A record is read and shown; nothing in it is computed again.
-
-==========  ===========================================================================================================
-key         what it holds
-==========  ===========================================================================================================
-schema      1
-test        the class that wrote it
-versions    of skfairtest, Python and the libraries that computed the numbers
-parameters  the settings, as plain values
-report      the report: its title and its blocks
-tables      the frames by name: their columns, the type of each, and the index unless that counts rows
-facts       other attributes
-checksum    SHA-256 of the canonical text of the rest
-==========  ===========================================================================================================
-
-Tuples are lists; everything else that JSON has no form for is an object with its kind as the only key, such as
-``{"number": "inf"}`` or ``{"Heading": {...}}`` with the fields that are not the default ones.
+The keys are "schema" (1), "test" (the class), "versions", "parameters", "report", "tables" (the frames by name:
+columns, types, index), "facts" (other attributes) and "checksum" (SHA-256 of the canonical text of the rest). Tuples
+are lists; what JSON has no form for is an object with its kind as the only key, such as ``{"number": "inf"}``.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from skfairtest.report.record import Recorded
 NOT_CERTIFIED = "not certified"
 #: What stands behind a number in a text, where a page has frames and hatching, and what that means.
 MARKS = {"significant": "*", "few": "?"}
-MEANINGS = {"significant": "significant", "few": "too few people to tell"}
+MEANINGS = {"significant": "significant", "few": "too few to tell"}
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,8 @@ class Table(Recorded):
         """Make a table of declared columns; False stands for a column that this table does not have."""
         kept, listed = tuple(column for column in columns if isinstance(column, Column)), list(rows)
         marked = frozenset(place for place, row in enumerate(listed) if marks is not None and row[marks])
-        return cls(kept, tuple(tuple(each.cell(row) for each in kept) for row in listed), caption, marked, **settings)
+        cells = tuple(tuple(each.cell(row) for each in kept) for row in listed)
+        return cls(tuple(replace(each, shows="") for each in kept), cells, caption, marked, **settings)  # to be pickled
 
     @property
     def stacks(self) -> list[range]:
@@ -297,6 +298,17 @@ class Report(Recorded):
         """What stands before the first folded part."""
         n = next((place for place, part in enumerate(self.parts) if part.folded), None)
         return self if n is None else replace(self, parts=self.parts[:n], methods=(), notes=(), reproduce=())
+
+
+def rewritten(held: Any, write: Callable[[str], str]) -> Any:
+    """Return a report, or a part of one, with other words in all its texts."""
+    if isinstance(held, str):
+        return write(held)
+    if isinstance(held, tuple):
+        return tuple(rewritten(each, write) for each in held)
+    if isinstance(held, Report | Table | Column | Cell):
+        return replace(held, **{each.name: rewritten(getattr(held, each.name), write) for each in fields(held)})
+    return held
 
 
 def listed(title: str, findings: Iterable[Text], **fields: Any) -> tuple[Report, ...]:

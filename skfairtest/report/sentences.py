@@ -50,49 +50,7 @@ POWER = f"{100 * DETECTION_POWER:g}% power"
 
 @dataclass(frozen=True)
 class Setup(Recorded):
-    """The settings of a test that its sentences need.
-
-    Parameters
-    ----------
-    compare, disparity, alternative : str
-        As in the test; `compare` is "to_parents" too.
-    margin_bounds : (float, float) or None
-        Tolerated disparities.
-    alpha : float
-        Level of the test.
-    features, controls : str
-        Names of the sensitive and control features; the latter may be empty.
-    sentences : mapping of str to (str, str)
-        For each metric, what happens ("are predicted positive") and among whom ("people whose true label is negative").
-    functions : frozenset of str
-        Metrics whose value is a function of the share of whom that happens, and not the share itself.
-    adjust : str or None
-        Adjustment that was run.
-    descriptions : mapping of str to str
-        What each metric that is no rate is ("the mean squared error"); may be empty.
-    everybody : mapping of str to str
-        The null hypotheses of metrics that look at all groups at once, with {} for the features.
-    disparities : mapping of str to str
-        The disparity of metrics that are always compared by one.
-    people : str
-        What is to be said about weights or clusters; may be empty.
-    within : {"auto", None, "y_true", "y_pred"}
-        Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole
-        distribution of labels.
-    unknown : str
-        What is to be said about people whose group is not known; may be empty.
-    names : tuple of str
-        Names of the sensitive features one by one; empty where they have none.
-    unique : bool
-        Whether words for groups ("women") are unique, and may stand for them.
-    positive_means : str or None
-        What a positive prediction means: "denied".
-    favorable : bool or None
-        Whether a positive prediction is good for people; None: not known.
-    models : {"", "change", "sizes", "one group"}
-        Of two models: whether values of groups are changes from one to the other, values are sizes of both models'
-        disparities, or groups are the models.
-    """
+    """The settings of a test that its sentences need."""
 
     compare: str = "between_groups"
     disparity: str = "difference"
@@ -101,9 +59,11 @@ class Setup(Recorded):
     alpha: float = 0.05
     features: str = "group"
     controls: str = ""
+    # By metric: what happens, and among whom; whether the value is a function of that share; what other metrics are.
     sentences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
     descriptions: Mapping[str, str] = field(default_factory=dict)
+    # The null hypotheses of metrics of all groups at once, with {} for the features.
     everybody: Mapping[str, str] = field(default_factory=dict)
     disparities: Mapping[str, str] = field(default_factory=dict)
     people: str = ""
@@ -111,9 +71,11 @@ class Setup(Recorded):
     within: str | None = "auto"
     unknown: str = ""
     names: tuple[str, ...] = ()
+    # Whether words for groups ("women") are unique.
     unique: bool = True
     positive_means: str | None = None
     favorable: bool | None = None
+    # Of two models, what values are: "change", "sizes" of disparities, or those of "one group".
     models: str = ""
 
     def told(self, metric: str) -> tuple[str, str]:
@@ -251,15 +213,7 @@ def number(value: float) -> str:
 
 
 class Written(NamedTuple):
-    """How the numbers of one comparison are written: its values, and its disparity with limits and sizes.
-
-    Parameters
-    ----------
-    value, disparity : callable
-        Take a number and return a text.
-    unit : str
-        Of disparities; it begins with a space, or is empty.
-    """
+    """How the numbers of one comparison are written: its values, and its disparity with limits and sizes."""
 
     value: Callable[[float], str]
     disparity: Callable[[float], str]
@@ -267,12 +221,7 @@ class Written(NamedTuple):
 
 
 def written(setup: Setup, row: Mapping[str, Any]) -> Written:
-    """The format of the numbers of a comparison, in sentences and in tables.
-
-    Shares are percentages and their differences points, with one decimal, or as many as show that they differ; other
-    values have four digits or more. Differences are computed before rounding. A row of a metric alone has the format of
-    margins.
-    """
+    """The format of the numbers of a comparison, in sentences and in tables."""
     metric = row["metric"]
     numbers = [row.get(name, np.nan) for name in ("value_group", "value_other", "disparity")]
     digits = share_digits(*numbers[:2])
@@ -500,8 +449,8 @@ def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
 
     Examples
     --------
-    >>> not_tested({"nobody meets the condition": ["true_positive_rate"]})
-    ' Not tested: true_positive_rate (nobody meets the condition).'
+    >>> not_tested({"no one meets the condition": ["true_positive_rate"]})
+    ' Not tested: true_positive_rate (no one meets the condition).'
     """
     told = [f"{enumerated(names, most=MOST_UNTESTED)} ({label(reason)})" for reason, names in lost.items()]
     return f" Not tested: {enumerated(told, most=MOST_REASONS)}." if told else ""

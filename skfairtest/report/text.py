@@ -1,6 +1,6 @@
 """Reports as plain text and as Markdown, and tables as comma-separated values that no spreadsheet executes.
 
-In Markdown names of groups, features and metrics are data: every character that could mean something is escaped.
+In Markdown every character of a name that could mean something is escaped.
 """
 
 import re
@@ -182,7 +182,7 @@ _ACTIVE = re.compile(r"[\\`*\[\]<>|~&{}$#^]|(?<=\{)%|%(?=\})|(?<![A-Za-z0-9])_|_
 _SCHEME, _WWW = re.compile(r":(?=//)"), re.compile(r"(?i)(?<=www)\.")
 #: What would make a list, a rule, a title, a directive, a comment or a target of the line that it begins.
 _BEGINS = re.compile(r"\A(?:\d+(?=[.)])|(?=[-+=:%(]))")
-#: No address and no mention of somebody begins with it, and nobody sees it.
+#: An invisible character after which no address or mention begins.
 _WORD_JOINER = "\u2060"
 
 
@@ -261,8 +261,6 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 def escape_formula(value: object) -> object:
     """Mark text by an apostrophe where spreadsheets would compute it, without characters that control a terminal.
-
-    A number is a number also as text.
 
     Examples
     --------

@@ -123,11 +123,33 @@ def past(happens: str) -> str:
     return f"were {happens.removeprefix('are ')}" if happens.startswith("are ") else happens
 
 
+def in_unit(text: str, unit: str, names: Iterable[str] = ()) -> str:
+    """Call people what a test calls them; names of the data stay as they are.
+
+    Examples
+    --------
+    >>> in_unit("People of group b, everyone else, 1 person who had no one", "answers")
+    'Answers of group b, all other answers, 1 answer that had no answer'
+    >>> in_unit("people with race = Black people", "answers", ["Black people"])
+    'answers with race = Black people'
+    """
+    alone = unit.removesuffix("s")
+    words = {
+        "everyone else": f"all other {unit}", "everyone": f"all {unit}", "no one": f"no {alone}", "people": unit,
+        "person": alone, "whom": "which", "who": "that",
+    }  # fmt: skip
+    kept = sorted((name for name in names if any(word in name.lower() for word in words)), key=len, reverse=True)
+
+    def write(found: re.Match[str]) -> str:
+        word = found.group()
+        said = words.get(word.lower(), word) if word not in kept else word
+        return said[0].upper() + said[1:] if word[0].isupper() else said
+
+    return re.sub("|".join([*map(re.escape, kept), rf"(?i:\b(?:{'|'.join(words)})\b)"]), write, text)
+
+
 def worse_when(metric: str, favorable: bool | None) -> int:
     """Say which value of a metric is worse for the people of a group.
-
-    A prediction is good or bad for people as `favorable` says. Errors are bad in themselves; a wrong prediction among
-    people with one prediction is bad where that is the unfavorable one, and has no side otherwise.
 
     Examples
     --------

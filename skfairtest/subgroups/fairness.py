@@ -1,4 +1,4 @@
-"""The search for subgroups that nobody named: combinations of features whose people are treated differently."""
+"""The search for further subgroups: combinations of features whose people are treated differently."""
 
 from __future__ import annotations
 

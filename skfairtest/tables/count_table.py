@@ -888,7 +888,8 @@ def key_labels(keys: Sequence[tabular.Key]) -> list[Any]:
 
 
 def _counted(number: int, one: str, several: str, names: Sequence[str]) -> str:
-    return f"{number:,} {one if number == 1 else several} of {' x '.join(names)}"
+    of = " x ".join(names)
+    return f"{number:,} {one if number == 1 else several}{f' of {of}' * (of not in (one, several))}"
 
 
 def _check_mergeable(table: CountTable, other: Any) -> None:

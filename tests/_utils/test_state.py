@@ -87,7 +87,7 @@ def fitted():
         return [
             FairnessTest(model).fit(X, y, **given),
             FairnessTest(model, metric="mean_prediction", n_resamples=99).fit(X, y, **given),
-            FairnessAudit(model, scan=True, individual=True, impact=True, baseline=model, n_resamples=99).fit(
+            FairnessAudit(model, scan=True, individual=True, impact=True, n_resamples=99).fit(
                 X, y, sensitive_features={"q": groups, "r": X[:, 2] > 0}
             ),
             PairedFairnessTest(model, model).fit(X, y, **given),

@@ -774,5 +774,5 @@ def test_the_verdict_on_many_groupings_names_features_and_counts_crossings(compa
     quiet = FairnessAudit.from_table(compas_table, metrics="selection_rate", margin=0.9, method="asymptotic")
     sentence = quiet.record_.sentence
     assert sentence.startswith(
-        "No significant disparity beyond the margin was detected by race, by sex, by age_cat and in 4 fur"
+        "No significant disparity beyond the margin was detected by race, by sex, by age_cat and 4 more, in "
     )

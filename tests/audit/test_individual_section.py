@@ -55,7 +55,7 @@ def test_without_it_nothing_is_said_of_similar_people(model, people):
     found = audit(model, people)
     assert found.individual_ is None
     assert "Similar people" not in str(found)
-    assert not found.record_.individual
+    assert not found.record_.beside
 
 
 def test_what_cannot_be_asked(model, people):

@@ -53,7 +53,7 @@ def test_a_csv_and_a_parquet_file_give_the_numbers_of_the_function(people, capsy
     for path in (people, people.with_suffix(".parquet")):
         assert impact(path, *HIRED, "--csv", str(people.with_name("rows.csv"))) == 1
         found = pd.read_csv(people.with_name("rows.csv"), dtype={"category": str})
-        for name in ("n", "selected", "ratio", "ci_low", "p_value_adjusted", "flips_test", "shortfall_pool"):
+        for name in ("n", "selected", "ratio", "ci_low", "p_value_adjusted", "to_four_fifths", "shortfall_pool"):
             np.testing.assert_allclose(found[name], own[name].astype(float), rtol=1e-12)
         assert list(found["category"].isna()) == list(own["category"].isna())
 

@@ -6,7 +6,7 @@ import pytest
 
 from skfairtest import FairnessAudit, FairnessTest
 from skfairtest.audit.report import audit_report
-from skfairtest.report.cells import oriented
+from skfairtest.comparisons.orientation import oriented
 from skfairtest.report.text import text
 
 CHANGED = ["disparity", "ci_low", "ci_high"]

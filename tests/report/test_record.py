@@ -52,7 +52,7 @@ MAKERS = {
     "scan": lambda: audit(
         TRUE, PREDICTED, X=PEOPLE, scan=sf.SubgroupScan(metric="selection_rate", features="age"), metrics="accuracy"
     ),
-    "impact": lambda: audit(None, PREDICTED, impact=True, y_pred_baseline=OLD, metrics="selection_rate"),
+    "impact": lambda: audit(None, PREDICTED, impact=True, metrics="selection_rate"),
     "strata": lambda: audit(TRUE, PREDICTED, control_features={"old": PEOPLE["age"] > 40}, metrics="accuracy"),
     "groups": lambda: sf.FairnessTest.from_predictions(TRUE, PREDICTED, metric=["accuracy", "recall"], **GROUPS),
     "days": lambda: sf.FairnessTest.from_predictions(

@@ -77,7 +77,7 @@ def test_a_report_without_a_title_begins_with_its_verdict():
 def test_marks_stand_for_colours_and_a_row_of_a_name_alone_is_a_heading():
     said = text(REPORT)
     rows = "  group  n  rate\n  sex\n    f    5   +3*\n    m    7   -3?"
-    assert f"How far (* significant, ? too few people to tell):\n{rows}" in said
+    assert f"How far (* significant, ? too few to tell):\n{rows}" in said
     shown = page(REPORT)
     assert '<th scope="rowgroup" colspan="3"><bdi>sex</bdi></th>' in shown
     assert 'class="number significant warm2">+3<span class="sign" aria-hidden="true"> ◆</span>' in shown
