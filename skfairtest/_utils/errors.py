@@ -295,6 +295,7 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
     ]
 
     def checked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        __tracebackhide__ = True
         tested = args[0] if args and placed[:1] in (["self"], ["cls"]) else None
         test = tested if isinstance(tested, type) else type(tested)
         name = owner or (function.__name__ if tested is None else f"{test.__name__}.{function.__name__}")
@@ -321,6 +322,7 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
             raise TypeError(f"{name}() needs {enumerated(lacking)}{none}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # pytest then ends at the line that was typed
         if forget is None:
             checked(args, kwargs)
             return function(*args, **kwargs)
