@@ -158,6 +158,8 @@ def test_what_is_shown_is_computed_when_fitting(cls):
     assert frames <= shown
     # The model's, and what is searched for when it is asked for.
     assert lazy - frames - {"breaking_point_"} == {"n_features_in_", "feature_names_in_"}
+    assert fitted(cls).n_features_in_ == 2
+    assert not hasattr(cls(), "n_features_in_")
 
 
 def test_html_stays_small_however_much_was_drawn():
