@@ -72,9 +72,9 @@ class SignificanceFrame(MetricFrame):
     test_params : dict, optional
         Parameters of `FairnessTest`, such as ``{"confidence_level": 0.9, "n_jobs": 2}``. A function that `FairnessTest`
         does not know is called up to a hundred times for each resample. Unless ``n_resamples`` is set, its test has 199
-        resamples, or as many as are needed for the smallest possible adjusted p-value to be half the level; a test that
-        will take more than ten seconds warns how long. A ``margin`` is a margin of differences in `difference_test`,
-        and of ratios in `ratio_test`.
+        resamples, or as many as are needed for the smallest possible adjusted p-value to be half the level;
+        ``verbose=1`` shows how far it is. A ``margin`` is a margin of differences in `difference_test`, and of ratios
+        in `ratio_test`.
 
     Raises
     ------
