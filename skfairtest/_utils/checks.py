@@ -51,13 +51,40 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
         raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {brief(value)}{instead}")
 
 
-def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
-    """Check what every test has: its level, processes, and whether it shows how far it is."""
-    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
-        raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {brief(n_jobs)}")
-    check_probability("confidence_level", confidence_level)
-    if not isinstance(verbose, Integral | bool) or verbose < 0:
-        raise ParameterError(f"verbose must be an integer of at least 0; found {brief(verbose)}")
+def check_number(
+    name: str,
+    value: Any,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    whole: bool = False,
+    bounds: str = "[)",
+    optional: bool = False,
+) -> None:
+    """Check that a parameter is a number, or a whole one, in a range; a bracket is a bound that belongs to the range.
+
+    Examples
+    --------
+    >>> check_number("margin", 0.1, 0, 1)
+    >>> check_number("n_folds", 1, 2, whole=True)
+    Traceback (most recent call last):
+    skfairtest._utils.errors.ParameterError: n_folds must be an integer of at least 2; found 1
+    """
+    if optional and value is None:
+        return
+    if is_integer(value) if whole else is_number(value):
+        above = low < value if bounds[0] == "(" else low <= value
+        if above and (value < high if bounds[1] == ")" else value <= high):
+            return
+    if bounds == "()" and high < np.inf:
+        ranges = f" between {low:g} and {high:g}"
+    else:
+        ends = [(low, {"[": "of at least", "(": "above"}), (high, {"]": "at most", ")": "below"})]
+        ranges = " and".join(
+            f" {words[bound]} {end:,g}" for (end, words), bound in zip(ends, bounds, strict=True) if np.isfinite(end)
+        )
+    kind = "an integer" if whole else "a number"
+    raise ParameterError(f"{name} must be {kind}{ranges}{', or None' if optional else ''}; found {brief(value)}")
 
 
 def check_probability(name: str, value: Any) -> None:
@@ -67,8 +94,15 @@ def check_probability(name: str, value: Any) -> None:
     --------
     >>> check_probability("alpha", 0.05)
     """
-    if not is_number(value) or not 0 < value < 1:
-        raise ParameterError(f"{name} must be a number between 0 and 1; found {brief(value)}")
+    check_number(name, value, 0, 1, bounds="()")
+
+
+def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
+    """Check what every test has: its level, processes, and whether it shows how far it is."""
+    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
+        raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {brief(n_jobs)}")
+    check_probability("confidence_level", confidence_level)
+    check_number("verbose", int(verbose) if isinstance(verbose, bool) else verbose, 0, whole=True)
 
 
 def origin(values: Floats) -> float:

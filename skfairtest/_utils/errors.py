@@ -160,44 +160,38 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: The names of other packages: the parameter here, and what to type where that is not the name alone.
-GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
-    **dict.fromkeys(
-        ("protected", "protected_attribute", "sensitive", "sensitive_feature", "groups", "group", "A"),
-        (("sensitive_features", None),),
+#: A parameter, its names in other packages, and what to type if that is not the parameter's name alone.
+GUESSES: tuple[tuple[str, str, str | None], ...] = (
+    ("sensitive_features", "protected protected_attribute sensitive sensitive_feature groups group A", None),
+    ("metric", "metrics", None),
+    ("metrics", "metric", None),
+    ("alpha", "level significance_level", None),
+    (
+        "confidence_level",
+        "alpha level significance_level",
+        "confidence_level=1 - alpha, such as 0.95 for a level of 0.05",
     ),
-    "metrics": (("metric", None),),
-    "metric": (("metrics", None),),
-    **dict.fromkeys(
-        ("alpha", "level", "significance_level"),
-        (("alpha", None), ("confidence_level", "confidence_level=1 - alpha, such as 0.95 for a level of 0.05")),
+    ("alpha", "confidence_level", "alpha=1 - confidence_level, such as 0.05 for a confidence of 0.95"),
+    ("n_resamples", "n_permutations n_boot n_bootstraps num_permutations", None),
+    ("disparity", "ratio", "disparity='ratio'"),
+    ("adjust", "correction multiple_testing p_adjust", None),
+    ("reference_group", "privileged_group reference baseline_group privileged", None),
+    (
+        "compare_intersections",
+        "privileged_group reference baseline_group privileged reference_group",
+        "compare='to_rest', or FairnessTest(reference_group=...)",
     ),
-    "confidence_level": (("alpha", "alpha=1 - confidence_level, such as 0.05 for a confidence of 0.95"),),
-    **dict.fromkeys(("n_permutations", "n_boot", "n_bootstraps", "num_permutations"), (("n_resamples", None),)),
-    "ratio": (("disparity", "disparity='ratio'"),),
-    **dict.fromkeys(("correction", "multiple_testing", "p_adjust"), (("adjust", None),)),
-    **dict.fromkeys(
-        ("privileged_group", "reference", "baseline_group", "privileged", "reference_group"),
-        (
-            ("reference_group", None),
-            ("compare_intersections", "compare='to_rest', or FairnessTest(reference_group=...)"),
-        ),
-    ),
-    "alternative": (("compare_intersections", "FairnessTest, for one question"),),
-    **dict.fromkeys(("seed", "rng"), (("random_state", None),)),
-    **dict.fromkeys(("weights", "weight", "sample_weights"), (("sample_weight", None),)),
-    **dict.fromkeys(("strata", "controls", "covariates"), (("control_features", None),)),
-    **dict.fromkeys(("y_prob", "y_proba", "scores"), (("y_score", None),)),
-    **dict.fromkeys(
-        ("prediction", "predictions", "predicted", "selected", "decision", "decisions"), (("y_pred", None),)
-    ),
-    **dict.fromkeys(("outcome", "outcomes", "truth", "label", "labels", "target", "targets"), (("y_true", None),)),
-    "model": (("estimator", None),),
-    "threshold": (
-        ("prediction_threshold", None),
-        ("metric", "from_predictions(y_true, y_score >= threshold, ...): rates are of labels"),
-    ),
-}
+    ("compare_intersections", "alternative", "FairnessTest, for one question"),
+    ("random_state", "seed rng", None),
+    ("sample_weight", "weights weight sample_weights", None),
+    ("control_features", "strata controls covariates", None),
+    ("y_score", "y_prob y_proba scores", None),
+    ("y_pred", "prediction predictions predicted selected decision decisions", None),
+    ("y_true", "outcome outcomes truth label labels target targets", None),
+    ("estimator", "model", None),
+    ("prediction_threshold", "threshold", None),
+    ("metric", "threshold", "from_predictions(y_true, y_score >= threshold, ...): rates are of labels"),
+)
 #: Values of other packages: what to type instead.
 VALUES = {
     **dict.fromkeys(("pairwise", "all", "all_pairs"), "'between_groups'"),
@@ -231,8 +225,8 @@ def meant(keyword: str, parameters: Iterable[str]) -> str | None:
     ('sensitive_features', 'metric')
     """
     known = list(parameters)
-    for name, typed in GUESSES.get(keyword, ()):
-        if name in known:
+    for name, others, typed in GUESSES:
+        if keyword in others.split() and name in known:
             return typed or name
     return next(iter(get_close_matches(keyword, known, n=1, cutoff=0.75)), None)
 
@@ -295,6 +289,7 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
     ]
 
     def checked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        __tracebackhide__ = True
         tested = args[0] if args and placed[:1] in (["self"], ["cls"]) else None
         test = tested if isinstance(tested, type) else type(tested)
         name = owner or (function.__name__ if tested is None else f"{test.__name__}.{function.__name__}")
@@ -307,7 +302,9 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
         for keyword in sorted(kwargs.keys() - allowed):
             instead = meant(keyword, allowed)
             # What goes on to another function may be a parameter there.
-            if closed or instead in known.intersection(dict(GUESSES.get(keyword, ()))):
+            if closed or instead in known.intersection(
+                name for name, others, _ in GUESSES if keyword in others.split()
+            ):
                 hint = "" if instead is None else f". Did you mean {instead}?"
                 raise TypeError(f"{name}() has no parameter {keyword!r}{hint}")
         if len(args) > len(placed) and named and not several:
@@ -321,6 +318,7 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
             raise TypeError(f"{name}() needs {enumerated(lacking)}{none}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # pytest then ends at the line that was typed
         if forget is None:
             checked(args, kwargs)
             return function(*args, **kwargs)

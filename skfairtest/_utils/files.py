@@ -1,10 +1,9 @@
 """Files that are there as a whole, or as they were."""
 
-import errno
 import hashlib
 import json
 import os
-import stat
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -28,28 +27,26 @@ def checksum(document: Mapping[str, Any]) -> str:
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
     """Give a name to write to, which takes the place of a file once everything is written."""
-    target, old = os.path.realpath(path), None
-    with suppress(FileNotFoundError):
-        old = os.stat(path)
-    if old is not None and not stat.S_ISREG(old.st_mode):
+    old = os.path.isfile(path)
+    if os.path.exists(path) and not old:  # a device or a pipe
         yield os.fspath(path)
         return
-    if old is not None and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(path))
-    folder, name = os.path.split(target)
-    if folder and not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    if old:
+        with open(path, "r+b"):  # a file that may not be written is refused
+            pass
+    folder, name = os.path.split(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"there is no folder {folder}")
     temporary = os.path.join(folder, f".{name[:LONGEST]}.{uuid4().hex}")
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # the mode that the umask leaves
-        if old is not None:
-            with suppress(OSError, AttributeError):  # another's file, or a system without owners
-                os.chown(temporary, old.st_uid, old.st_gid)
-            os.chmod(temporary, stat.S_IMODE(old.st_mode))
+        with open(temporary, "xb"):  # in the mode that the umask leaves
+            pass
+        if old:
+            shutil.copymode(path, temporary)
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+        os.replace(temporary, os.path.join(folder, name))
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary)

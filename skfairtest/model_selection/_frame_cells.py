@@ -9,6 +9,7 @@ import copy
 import inspect
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import product
 from operator import call
@@ -90,7 +91,7 @@ def check_params(test_params: Any) -> dict[str, str]:
 
 
 def known_metric(function: Any) -> tuple[Callable[..., Any], Metric, Any] | None:
-    """Return the built-in metric that a function computes, if any."""
+    """Return the built-in metric that a function computes, and its positive label; None if there is none."""
     known, positive = function, None
     if isinstance(function, partial):
         others = dict(function.keywords)
@@ -102,10 +103,8 @@ def known_metric(function: Any) -> tuple[Callable[..., Any], Metric, Any] | None
         return None
     if further or not isinstance(metric, Rate | BuiltIn) or metric.disparity is not None:
         return None  # a ratio of groups is no metric of one group
-    if positive is None:
-        signature = inspect.signature(function).parameters
-        positive = signature["pos_label"].default if "pos_label" in signature else None
-    return known, metric, positive
+    default = inspect.signature(function).parameters.get("pos_label")
+    return known, metric, default.default if positive is None and default is not None else positive
 
 
 # Functions as a test calls them ----------------------------------------------------------------
@@ -152,13 +151,11 @@ def check_labels_of(functions: Iterable[Callable[..., Any]], **values: NDArray[A
         return
     labels = {}
     for name, column in values.items():
-        try:
+        with suppress(ValueError):
             read = read_values(column, name)
             if isinstance(read, Column):
                 check_labels(read, name)
                 labels[name] = read.levels
-        except ValueError:
-            continue
     check_vocabularies(labels)
     check_codings(labels)
 
@@ -168,11 +165,10 @@ def keys_of(index: pd.Index) -> list[Key]:
     return [(label,) for label in index] if index.nlevels == 1 else list(index)
 
 
-def people_of(n: int, sensitive_features: Any, control_features: Any) -> dict[Key, tuple[Positions, dict[str, Any]]]:
-    """Return the rows of each combination of control features, and the sensitive features of everybody.
-
-    MetricFrame says which rows are whose: those are the people that it shows.
-    """
+def people_of(
+    n: int, sensitive_features: Any, control_features: Any
+) -> tuple[dict[Key, Positions], dict[str, NDArray[np.object_]]]:
+    """Return the rows of each combination of control features, and each person's groups, as MetricFrame shows them."""
     frame = MetricFrame(
         metrics=lambda y_true, y_pred: y_pred,
         y_true=np.zeros(n),
@@ -181,20 +177,16 @@ def people_of(n: int, sensitive_features: Any, control_features: Any) -> dict[Ke
         control_features=control_features,
     )
     n_control = len(frame.control_levels or ())
-    keys, codes = keys_of(frame.by_group.index), np.full(n, -1)
-    for code, rows in enumerate(frame.by_group):
-        if isinstance(rows, np.ndarray):  # else a combination that nobody has
-            codes[rows] = code
-    features = {}
-    for place, name in enumerate(frame.sensitive_levels, n_control):
-        values = np.full(len(keys) + 1, None, dtype=object)
-        for code, key in enumerate(keys):
-            values[code] = key[place]
-        features[name] = values[codes]
+    columns = [np.full(n, None, dtype=object) for _ in frame.sensitive_levels]
+    for key, rows in zip(keys_of(frame.by_group.index), frame.by_group, strict=True):
+        for column, group in zip(columns, key[n_control:], strict=True):
+            for row in rows if isinstance(rows, np.ndarray) else ():  # else a combination without people
+                column[row] = group
     # MetricFrame lets features have the names of columns of labels.
-    named = {f"feature {name}" if name in (*CELL_NAMES, "count") else name: its for name, its in features.items()}
+    names = [f"feature {name}" if name in (*CELL_NAMES, "count") else name for name in frame.sensitive_levels]
     levels = zip(keys_of(frame.overall.index), frame.overall, strict=True) if n_control else [((), frame.overall)]
-    return {level: (rows, named) for level, rows in levels if isinstance(rows, np.ndarray)}
+    people = {level: rows for level, rows in levels if isinstance(rows, np.ndarray)}
+    return people, dict(zip(names, columns, strict=True))
 
 
 class Cell(NamedTuple):
@@ -237,7 +229,7 @@ class Cells:
         all been run.
     y_true, y_pred : ndarray of shape (n, ...)
         As MetricFrame evaluates them.
-    people : mapping
+    people : mapping, mapping
         What `people_of` returns.
     levels : sequence of tuple
         Combinations of control features; one empty tuple without any.
@@ -255,14 +247,14 @@ class Cells:
         y_true: NDArray[Any],
         y_pred: NDArray[Any],
         *,
-        people: Mapping[Key, tuple[Positions, Mapping[str, Any]]],
+        people: tuple[Mapping[Key, Positions], Mapping[str, NDArray[np.object_]]],
         levels: Sequence[Key],
         by_group: pd.DataFrame,
         params: Mapping[str, Any],
         seed: Any,
     ) -> None:
         self.metrics, self.levels, self.by_group = dict(metrics), list(levels), by_group
-        self.params, self.seed, self.people = dict(params), seed, people
+        self.params, self.seed, (self.people, self.features) = dict(params), seed, people
         self.labels = {"y_true": y_true, "y_pred": y_pred}
         self._made: dict[tuple[Any, Key, str, str], Cell] = {}
 
@@ -293,7 +285,7 @@ class Cells:
                 return f"the metric returns {found}, not one number"
         if level not in self.people:
             return "no people"
-        rows, features = self.people[level]
+        rows = self.people[level]
         comparisons = len(shown) * (len(shown) - 1) // 2 if method == "between_groups" else len(shown)
         alpha = 1 - self.params.get("confidence_level", FairnessTest().confidence_level)
         # Enough for the smallest adjusted p-value to reach half the level.
@@ -307,9 +299,9 @@ class Cells:
                 disparity=disparity,
                 random_state=copy.deepcopy(self.seed),
             )
-            columns = {"sensitive_features": {key: values[rows] for key, values in features.items()}, **weight}
+            groups = {feature: values[rows] for feature, values in self.features.items()}
             try:
-                result = result_of(test, Inputs(y_pred, y_true, columns))
+                result = result_of(test, Inputs(y_pred, y_true, {"sensitive_features": groups, **weight}))
             except ValueError as error:
                 reason = str(error)
                 if way == "name":  # others may want all the people
@@ -376,11 +368,10 @@ class Cells:
 
 def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
     """Whether a test's values are those shown, in every group where both are defined."""
-    (found,) = result.by_metric.values()
-    assert found.values is not None  # only metrics of all groups at once have no values by group
+    (measured,) = result.by_metric.values()
+    assert measured.values is not None  # only metrics of all groups at once have no values by group
     assert result.sample is not None
-    for key, value in zip(result.sample.groups, found.values.value[0].tolist(), strict=True):
-        other = shown.get(key, np.nan)
-        if not (np.isnan(value) or pd.isna(other) or np.isclose(value, float(other), rtol=PRECISION, atol=1e-12)):
-            return False
-    return True
+    tested = dict(zip(result.sample.groups, measured.values.value[0].tolist(), strict=True))
+    both = np.array([(value, float(shown[key])) for key, value in tested.items() if pd.notna(shown.get(key, np.nan))])
+    value, other = both.reshape(-1, 2).T
+    return bool(np.allclose(np.where(np.isnan(value), other, value), other, rtol=PRECISION, atol=1e-12))

@@ -1,13 +1,11 @@
-"""fairlearn's frame of metrics by group, with tests of the disparities it shows.
-
-A frame of metrics as a document: the values by group, with a p-value below them.
-"""
+"""fairlearn's frame of metrics by group, with tests of the disparities it shows."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
 from functools import partial
+from html import escape
 from numbers import Real
 from typing import Any
 
@@ -23,10 +21,7 @@ from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
 from skfairtest.readers import check_rows
-from skfairtest.report import report
-from skfairtest.report.report import Report, Table
 from skfairtest.report.sentences import number, p_text
-from skfairtest.report.text import text
 
 #: What MetricFrame cannot do.
 TUPLES = (
@@ -77,9 +72,9 @@ class SignificanceFrame(MetricFrame):
     test_params : dict, optional
         Parameters of `FairnessTest`, such as ``{"confidence_level": 0.9, "n_jobs": 2}``. A function that `FairnessTest`
         does not know is called up to a hundred times for each resample. Unless ``n_resamples`` is set, its test has 199
-        resamples, or as many as are needed for the smallest possible adjusted p-value to be half the level; a test that
-        will take more than ten seconds warns how long. A ``margin`` is a margin of differences in `difference_test`,
-        and of ratios in `ratio_test`.
+        resamples, or as many as are needed for the smallest possible adjusted p-value to be half the level;
+        ``verbose=1`` shows how far it is. A ``margin`` is a margin of differences in `difference_test`, and of ratios
+        in `ratio_test`.
 
     Raises
     ------
@@ -124,11 +119,11 @@ class SignificanceFrame(MetricFrame):
     >>> frame
     SignificanceFrame: values by sensitive_feature_0, with p-values of the differences between groups (* concern).
     <BLANKLINE>
-    Values by group:
-      sensitive_feature_0  accuracy  selection_rate
-      Female                    0.8             0.8
-      Male                      0.6             0.4
-      p-value                 1.000           0.344
+                        accuracy selection_rate
+    sensitive_feature_0
+    Female                   0.8            0.8
+    Male                     0.6            0.4
+    p-value                1.000          0.344
     >>> frame.difference()
     accuracy          0.2
     selection_rate    0.4
@@ -428,45 +423,44 @@ class SignificanceFrame(MetricFrame):
 
     def __repr__(self) -> str:
         """Return the values by group, with p-values where they are known or quick to compute."""
-        return text(self._report()).rstrip("\n")
+        lead, table, notes = self._shown()
+        return "\n".join([lead, "", table.to_string(), *notes])
 
-    def _repr_html_(self) -> str | None:
-        """Return the same for a notebook; None where the libraries of reports are missing."""
-        try:
-            from skfairtest.report.html import fragment
-        except ImportError:
-            return None
-        return fragment(self._report())
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook."""
+        lead, table, notes = self._shown()
+        return "".join([f"<p>{escape(lead)}</p>", table.to_html(), *(f"<p>{escape(note)}</p>" for note in notes)])
 
-    def _report(self) -> Report:
-        """Return the values by group, with a p-value below them, and the groups that were left out of tests."""
-        cells = self._cells
-        names, keys = [label(name) for name in cells.by_group.index.names], frame_cells.keys_of(cells.by_group.index)
-        rows, left_out = [], []
+    def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
+        """Return a title, the values by group with a row of p-values below them, and why groups were left out."""
+        cells, keys = self._cells, frame_cells.keys_of(self.by_group.index)
+        index, rows, notes = [], [], []
+        names = [label(name) for name in self.by_group.index.names]
         for level in cells.levels:
-            for parts, values in zip(keys, cells.by_group.itertuples(index=False, name=None), strict=True):
-                if parts[: len(level)] == level:
-                    shown = [number(float(v)) if isinstance(v, Real) else shorten(v, 24) for v in values]
-                    rows.append((*map(label, parts), *shown))
-            with held_back():  # the notes of the display say who is left out
-                found = {name: cells.quick_cell(name, level) for name in cells.metrics}
-            blank = [""] * (len(names) - len(level) - 1)
-            rows.append((*map(label, level), "p-value", *blank, *map(_p_value, found.values())))
+            for key, values in zip(keys, cells.by_group.itertuples(index=False, name=None), strict=True):
+                if key[: len(level)] == level:
+                    index.append(tuple(map(label, key)))
+                    rows.append([number(float(v)) if isinstance(v, Real) else shorten(v, 24) for v in values])
+            with held_back():  # the notes say who is left out
+                tests = {name: cells.quick_cell(name, level) for name in cells.metrics}
+            index.append((*map(label, level), "p-value", *[""] * (len(names) - len(level) - 1)))
+            rows.append([_p_value(cell) for cell in tests.values()])
             where = f" in {', '.join(map(label, level))}" if level else ""
-            left_out += [
+            notes += [
                 f"{label(name)}{where}: {cell.row['reason']}"
-                for name, cell in found.items()
+                for name, cell in tests.items()
                 if cell is not None and cell.row["reason"]
             ]
-        columns = [*(report.Column(name, "name", named=True) for name in names)]
-        columns += [report.Column(label(name), named=True) for name in cells.by_group.columns]
-        marked = frozenset(place for place, row in enumerate(rows) if any(cell.endswith(" *") for cell in row))
+        table = pd.DataFrame(
+            rows,
+            index=pd.MultiIndex.from_tuples(index, names=names),
+            columns=[label(name) for name in cells.by_group.columns],
+        )
         lead = (
             f"{type(self).__name__}: values by {' and '.join(names)}, with p-values of the differences between groups "
             "(* concern)."
         )
-        table = Table(tuple(columns), tuple(rows), "Values by group", marked)
-        return Report(lead=lead, tables=(table,), notes=tuple(left_out))
+        return lead, table, notes
 
     def _tested(self, method: str, disparity: str) -> dict[tuple[Any, ...], frame_cells.Cell]:
         """Return all tests, by combination of control features and metric."""
@@ -503,14 +497,15 @@ class SignificanceFrame(MetricFrame):
     def _like_difference(self, method: str, disparity: str, column: str) -> Any:
         """Return a column of the tests, in the type that MetricFrame's methods return."""
         values = [cell.row[column] for cell in self._tested(method, disparity).values()]
-        if isinstance(self.by_group, pd.Series) and self.control_levels:
-            return pd.Series(values, index=self.overall.index, name=self.by_group.name, dtype=float)
-        if isinstance(self.by_group, pd.Series):
-            return float(values[0])
-        if not self.control_levels:
-            return pd.Series(values, index=self.overall.index, dtype=float)
-        table = np.array(values, dtype=float).reshape(len(self._cells.levels), -1)
-        return pd.DataFrame(table, index=self.overall.index, columns=self.by_group.columns)
+        several = isinstance(self.by_group, pd.DataFrame)
+        if several and self.control_levels:
+            table = np.array(values, dtype=float).reshape(len(self._cells.levels), -1)
+            return pd.DataFrame(table, index=self.overall.index, columns=self.by_group.columns)
+        if several or self.control_levels:
+            return pd.Series(
+                values, index=self.overall.index, name=None if several else self.by_group.name, dtype=float
+            )
+        return float(values[0])
 
 
 def _p_value(cell: frame_cells.Cell | None) -> str:

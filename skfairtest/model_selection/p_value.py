@@ -232,6 +232,7 @@ def assert_fair(
     ...
     skfairtest.model_selection.p_value.FairnessAssertionError: not accepted: a significant disparity was found...
     """
+    __tracebackhide__ = True  # pytest then shows the line that calls it
     if require is None:
         require = "not_rejected" if margin is None else "certified"
     check_choice("require", require, REQUIREMENTS)

@@ -7,15 +7,11 @@ so that there is no precision) were left out, a model could win by making a grou
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import suppress
-from types import FrameType
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
-from joblib import Parallel
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer
@@ -43,8 +39,7 @@ from skfairtest.readers.levels import listed
 OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
 FOLDS = (
     "If a group is missing from a fold: cv=SensitiveStratifiedKFold() keeps every group in every fold if the group "
-    "has enough people; otherwise use fewer folds, or merge small groups. A search says this once, of the first such "
-    "fold."
+    "has enough people; otherwise use fewer folds, or merge small groups."
 )
 #: What holds the groups that a model predicts from.
 PREDICTED_FROM = "predict_params['sensitive_features']"
@@ -57,27 +52,6 @@ MISSING = (
 )
 #: What a scorer passes to every test itself.
 OF_THE_SCORER = {"estimator": "a search or cross-validation passes the model to the scorer"}
-#: What is said of a search already, by the jobs that run it in this process.
-_SAID: WeakKeyDictionary[Parallel, set[type]] = WeakKeyDictionary()
-
-
-def _error_score_after(kind: type) -> Any:
-    """Return the ``error_score`` of a search of which something was said before; None where it is to be said now.
-
-    scikit-learn has the filters of warnings forget, for every candidate and fold, what was said of the others.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    error_score = None
-    while frame is not None:
-        error_score = frame.f_locals.get("error_score", error_score)
-        jobs = frame.f_locals.get("self")
-        if isinstance(jobs, Parallel):
-            said = _SAID.setdefault(jobs, set())
-            error_score = error_score if kind in said else None
-            said.add(kind)
-            return error_score
-        frame = frame.f_back
-    return None
 
 
 def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
@@ -184,14 +158,13 @@ def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
 
 
 def _undefined(why: str) -> float:
-    if _error_score_after(UndefinedMetricWarning) is None:
-        errors.warn(
-            f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins "
-            f"by leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is "
-            "predicted positive, metrics such as 'demographic_parity' and 'equalized_odds' with "
-            "disparity='difference' are still defined.",
-            UndefinedMetricWarning,
-        )
+    errors.warn(
+        f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins by "
+        f"leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is predicted "
+        "positive, metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are still "
+        "defined.",
+        UndefinedMetricWarning,
+    )
     return float("nan")
 
 
@@ -271,30 +244,23 @@ class FairnessScorer(_BaseScorer):
 
         The tuner has used `pos_label`. A score that is undefined is minus infinity: the tuner treats NaN as the best.
         """
-        without = "X is not passed when thresholds are scored (TunedThresholdClassifierCV)"
-        for given, why in {
-            "sensitive_features": f"names columns of X, and {without}: make_fairness_scorer(...) without it, "
-            "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)",
-            "predict_params": f"are for a model that is asked about X, and {without}: leave it out",
-            "baseline": f"is a model that is asked about X, and {without}: tune without it, and compare the tuned "
-            "model by PairedFairnessTest",
-            "prediction_threshold": "is not for a scorer whose predictions have a threshold already "
-            "(TunedThresholdClassifierCV): leave it out",
-        }.items():
-            if self._given().get(given) is not None:
-                raise ParameterError(f"{given} {why}")
-        passed["sample_weight"] = sample_weight
-        scored = [m.name for m in check_question(self._metric, self._params)[1] if "y_score" in m.reads]
-        gain: Any = None if self._maximize is None else get_scorer(self._maximize)
-        for name, unchanged in {
-            "metric": scored and scored[0],
-            "maximize": gain is not None and gain._response_method != "predict" and self._maximize,
-        }.items():
-            if unchanged:
+        for name in ("sensitive_features", "predict_params", "baseline", "prediction_threshold"):
+            if self._given().get(name) is not None:
                 raise ParameterError(
-                    f"{name}={unchanged!r} is a metric of scores, which a threshold does not change: use one of "
-                    "labels, such as 'equalized_odds' or 'balanced_accuracy'"
+                    f"{name} cannot be used to tune thresholds: TunedThresholdClassifierCV passes predictions, and X "
+                    "is not passed when thresholds are scored. Leave it out, and pass groups by routing: "
+                    "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
                 )
+        passed["sample_weight"] = sample_weight
+        gain: Any = None if self._maximize is None else get_scorer(self._maximize)
+        scored = [("metric", m.name) for m in check_question(self._metric, self._params)[1] if "y_score" in m.reads]
+        if gain is not None and gain._response_method != "predict":
+            scored.append(("maximize", self._maximize))
+        for name, unchanged in scored:
+            raise ParameterError(
+                f"{name}={unchanged!r} is a metric of scores, which a threshold does not change: use one of labels, "
+                "such as 'equalized_odds' or 'balanced_accuracy'"
+            )
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         score = self._scored(
             None,
@@ -304,23 +270,17 @@ class FairnessScorer(_BaseScorer):
         return score if score == score else -float("inf")
 
     def _scored(self, estimator: Any, inputs: Inputs, gain: Callable[[], Any]) -> float:
-        """Score people, or return the error score of a search whose error was raised before."""
-        try:
-            if inputs.columns.get("sensitive_features") is None:
-                raise ParameterError(MISSING)
-            check_people(inputs.X if inputs.y is None else inputs.y, inputs.columns)
-            if self._baseline is None:
-                test: Any = FairnessTest(estimator, metric=self._metric, **self._params)
-            else:
-                test = PairedFairnessTest(
-                    self._baseline, estimator, metric=self._metric, alternative="fairer", **self._params
-                )
-            score = fairness_score(test, self._output, inputs)
-        except ParameterError as error:
-            error_score = _error_score_after(type(error))
-            if error_score is None or error_score == "raise":
-                raise
-            return float(error_score)
+        """Score people: by fairness alone, or by the gain of models that are fair enough."""
+        if inputs.columns.get("sensitive_features") is None:
+            raise ParameterError(MISSING)
+        check_people(inputs.X if inputs.y is None else inputs.y, inputs.columns)
+        if self._baseline is None:
+            test: Any = FairnessTest(estimator, metric=self._metric, **self._params)
+        else:
+            test = PairedFairnessTest(
+                self._baseline, estimator, metric=self._metric, alternative="fairer", **self._params
+            )
+        score = fairness_score(test, self._output, inputs)
         if self._maximize is None or score != score:
             return score
         value = float(gain())
@@ -329,7 +289,7 @@ class FairnessScorer(_BaseScorer):
                 "maximize must be a score between 0 and 1, such as 'balanced_accuracy': models that are not fair "
                 f"enough score below 0; found {value:.4g}"
             )
-        # Of a model that is not fair enough how far it is from that, below 0.
+        # A model that is not fair enough scores its distance from the tolerance, below 0.
         return value if score >= self._least - 1e-12 else score - self._least
 
     def set_score_request(self, **kwargs: bool | str | None) -> Self:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skfairtest._utils.checks import is_number
+from skfairtest._utils.checks import check_number, check_probability
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.multiplicity import holm
@@ -60,18 +59,19 @@ class FairSelection:
                 "say why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), "
                 "sensitive_features not passed, or a metric that a model leaves undefined"
             )
-        gains = scores["maximize"].mean(axis=1)
+        # Rounding of means must not decide between equal ones.
+        gains = np.round(scores["maximize"].mean(axis=1), 12)
         qualifies, criterion, alpha = complete, gains, float(self.alpha or 0.0)
         if "fairness" in scores:
             criterion, what, limit = self._criterion(scores["fairness"], scores["fairness"][complete])
-            # Rounding of means must not decide between equal ones.
             qualifies = complete & (criterion > limit if self.tolerance is None else criterion >= limit - 1e-12)
         if self.better_than is not None:
             p_values = self._adjusted(scores["significantly_better_than"])
             qualifies, criterion = qualifies & (p_values <= alpha * (1 + 1e-12)), -p_values
+        criterion = np.round(criterion, 12)
         if qualifies.any():
-            return _first(_largest(criterion, _largest(gains, qualifies)))
-        chosen = _first(_largest(gains, _largest(criterion, complete)))
+            return max(np.flatnonzero(qualifies).tolist(), key=lambda i: (gains[i], criterion[i]))
+        chosen: int = max(np.flatnonzero(complete).tolist(), key=lambda i: (criterion[i], gains[i]))
         if self.better_than is not None:
             enough = "" if self.fairness is None else " and within the tolerance"
             warn(
@@ -81,30 +81,31 @@ class FairSelection:
             )
             return chosen
         params = np.ma.getdata(cv_results["params"])[chosen] if "params" in cv_results else "unnamed"
-        found, name = float(criterion[chosen]), "alpha" if self.tolerance is None else "tolerance"
+        value, name = float(criterion[chosen]), "alpha" if self.tolerance is None else "tolerance"
         warn(
             f"{self!r}: no candidate qualifies. The fairest is chosen, candidate {chosen} ({params}): {what} is "
-            f"{abs(found):.4g}, {limit - found:.4g} {'above' if found < 0 else 'below'} {name}={abs(limit):.4g}"
+            f"{abs(value):.4g}, {limit - value:.4g} {'above' if value < 0 else 'below'} {name}={abs(limit):.4g}"
         )
         return chosen
 
     def _adjusted(self, scores: Floats) -> Floats:
         """Return the adjusted p-values of candidates against the baseline."""
-        low, high = float(np.nanmin(scores, initial=-0.5)), float(np.nanmax(scores, initial=-0.5))
-        if low < -1 or high > 0:
+        defined = scores[~np.isnan(scores)]
+        if ((defined < -1) | (defined > 0)).any():
             raise ParameterError(
-                f"significantly_better_than={self.better_than!r} has scores between {low:.3g} and {high:.3g}, but they "
-                "must be minus p-values: pass make_fairness_scorer(..., output='p_value', baseline=model)"
+                f"significantly_better_than={self.better_than!r} has scores between {defined.min():.3g} and "
+                f"{defined.max():.3g}, but they must be minus p-values: pass make_fairness_scorer(..., "
+                "output='p_value', baseline=model)"
             )
         return adjusted_p_values(-scores)
 
-    def _criterion(self, fair: Floats, found: Floats) -> tuple[Floats, str, float]:
-        """Interpret scores, `found` among them defined; return how fair candidates are, what that is, and the limit.
+    def _criterion(self, fair: Floats, defined: Floats) -> tuple[Floats, str, float]:
+        """Interpret scores, `defined` those of complete candidates: how fair each is, what that is, and the limit.
 
         They are upper bounds of differences (at most 0), worst ends of ratios (from 0 to 1) or p-values. Twice the mean
         of p-values is one, however those of folds depend on each other.
         """
-        low, high, mean = float(found.min()), float(found.max()), fair.mean(axis=1)
+        low, high, mean = float(defined.min()), float(defined.max()), fair.mean(axis=1)
         scores = f"fairness={self.fairness!r} has scores between {low:.3g} and {high:.3g}"
         if self.tolerance is None:
             if low < 0 or high > 1:
@@ -151,27 +152,15 @@ def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
         raise ParameterError(
             f"{parameter}={key!r} is looked up in the cv_results_ of a search; found {brief(cv_results)}"
         )
-    found = [name for name in cv_results if re.fullmatch(rf"split\d+_test_{re.escape(key)}", name)]
-    if not found:
+    folds = [name for name in cv_results if re.fullmatch(rf"split\d+_test_{re.escape(key)}", name)]
+    if not folds:
         keys = [name.removeprefix("mean_test_") for name in cv_results if name.startswith("mean_test_")]
-        hint = (
-            "; the search has only one score: pass scoring={'accuracy': 'accuracy', 'fair': make_fairness_scorer(...)}"
-            if keys == ["score"]
-            else ""
-        )
+        example = "scoring={'accuracy': 'accuracy', 'fair': make_fairness_scorer(...)}"
+        hint = f"; the search has only one score: pass {example}" if keys == ["score"] else ""
         raise ParameterError(
             f"{parameter}={key!r} is not a key of the search's scoring, whose keys are {listed(keys)}{hint}"
         )
-    return np.stack([np.asarray(cv_results[name], dtype=float) for name in found], axis=1)
-
-
-def _largest(values: Floats, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    best = float(values[among].max())
-    return np.asarray(among & (values >= best - 1e-12 * max(1.0, abs(best)) if np.isfinite(best) else values == best))
-
-
-def _first(among: NDArray[np.bool_]) -> int:
-    return int(np.flatnonzero(among)[0])
+    return np.stack([np.asarray(cv_results[name], dtype=float) for name in folds], axis=1)
 
 
 def select_fair(
@@ -291,8 +280,7 @@ def select_fair(
         alpha = 0.05 if alpha is None else alpha
     elif (tolerance is None) == (alpha is None):
         raise ParameterError(f"tolerance or alpha: give exactly one of them; found {brief(tolerance)} and {alpha!r}")
-    if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < np.inf):
-        raise ParameterError(f"tolerance must be a number of at least 0; found {brief(tolerance)}")
-    if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):
-        raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
+    check_number("tolerance", tolerance, 0, optional=True)
+    if alpha is not None:
+        check_probability("alpha", alpha)
     return FairSelection(maximize, fairness, tolerance, alpha, better)

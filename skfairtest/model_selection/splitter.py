@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError, brief, warn
+from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Positions
 from skfairtest.readers import Column, check_same_people, distinct, is_fraction, one_column, read_column, read_columns
 from skfairtest.readers.containers import check_names_of_columns, named_columns
@@ -169,9 +170,9 @@ class SensitiveStratifiedKFold(StratifiedKFold):
                 "people together: pass the sensitive groups as sensitive_features=..., or use StratifiedGroupKFold."
             )
         columns, label = self._read(X, y, sensitive_features)
-        self._warn_of_small_cells(columns, label)
         group, n = crossing(columns), len(columns[0])
         labels = crossing([label]) if label is not None else np.zeros_like(group)
+        self._warn_of_small_cells(columns if label is None else (*columns, label))
         people = check_random_state(self.random_state).permutation(n) if self.shuffle else np.arange(n)
         people = people[np.lexsort((group[people], labels[people]))]
         dealt = np.arange(n) % self.n_splits
@@ -182,15 +183,14 @@ class SensitiveStratifiedKFold(StratifiedKFold):
 
     def _read(self, X: Any, y: Any, sensitive_features: Any) -> tuple[tuple[Column, ...], Column | None]:
         names = check_names_of_columns(self.sensitive_features, "sensitive_features")
-        if names is None:
-            if sensitive_features is None:
-                raise ParameterError(_NO_GROUPS)
-        elif sensitive_features is not None:
-            raise ParameterError(
-                f"sensitive_features are already named as columns of X ({brief(self.sensitive_features)}): leave them "
-                "out of split, or out of SensitiveStratifiedKFold(...)."
-            )
-        else:
+        if names is None and sensitive_features is None:
+            raise ParameterError(_NO_GROUPS)
+        if names is not None:
+            if sensitive_features is not None:
+                raise ParameterError(
+                    f"sensitive_features are already named as columns of X ({brief(self.sensitive_features)}): leave "
+                    "them out of split, or out of SensitiveStratifiedKFold(...)."
+                )
             sensitive_features = named_columns(X, names, "sensitive_features")
         columns = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature", few=True)
         label = None if y is None else read_column(one_column(y), "y", name="y")
@@ -208,24 +208,22 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             )
         return columns, label
 
-    def _warn_of_small_cells(self, columns: tuple[Column, ...], label: Column | None) -> None:
-        described = (*columns, *([] if label is None else [label]))
-        cells, sizes = np.unique(np.stack([column.codes for column in described]), axis=1, return_counts=True)
+    def _warn_of_small_cells(self, columns: tuple[Column, ...]) -> None:
+        cells, sizes = np.unique(np.stack([column.codes for column in columns]), axis=1, return_counts=True)
         small = np.flatnonzero(sizes < self.n_splits)
         if not small.size:
             return
-        smallest = small[np.argsort(sizes[small], kind="stable")]
-        shown = [
-            " and ".join(f"{column.name}={column.levels[code]!r}" for column, code in zip(described, cell, strict=True))
-            + f" ({size} {'person' if size == 1 else 'people'})"
-            for cell, size in zip(cells.T[smallest[:_SHOWN]], sizes[smallest[:_SHOWN]], strict=True)
+        named = [
+            " and ".join(f"{column.name}={column.levels[code]!r}" for column, code in zip(columns, cell, strict=True))
+            + f" ({pluralize(size, 'person', 'people')})"
+            for cell, size in zip(cells.T, sizes, strict=True)
         ]
-        more = f", and {small.size - _SHOWN:,} more" if small.size > _SHOWN else ""
-        what = "groups" if label is None else "combinations of group and label"
+        smallest = [named[cell] for cell in small[np.argsort(sizes[small], kind="stable")]]
+        more = f", and {len(smallest) - _SHOWN:,} more" if len(smallest) > _SHOWN else ""
         warn(
-            f"{small.size:,} of {sizes.size:,} {what} have fewer people than n_splits={self.n_splits}, so some folds "
-            f"test none of them: {'; '.join(shown)}{more}. Rates of these people are undefined in such folds; use "
-            "fewer folds, or merge small groups.",
+            f"{small.size:,} of {sizes.size:,} combinations of group and label have fewer people than "
+            f"n_splits={self.n_splits}, so some folds test none of them: {'; '.join(smallest[:_SHOWN])}{more}. Rates "
+            "of these people are undefined in such folds; use fewer folds, or merge small groups.",
         )
 
 

@@ -27,27 +27,27 @@ X = rng.normal(size=(120, 2))
 GROUP = np.where(rng.random(120) < 0.5, "f", "m")
 Y = (X[:, 0] + (GROUP == "m") + rng.normal(size=120) > 0.5).astype(int)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
-
-#: From 1.9 on, scikit-learn lists every public attribute that ends in an underscore, with its value.
-
 CLASSES = {
     FairnessTest: {"metric": "selection_rate"},
     CorrelationFairnessTest: {"n_resamples": 19, "random_state": 0},
 }
+FEATURES = {FairnessTest: GROUP, CorrelationFairnessTest: X[:, 1]}
 every_class = pytest.mark.parametrize("cls", list(CLASSES))
 
 
-def features(cls):
-    """Groups, or numbers."""
-    return GROUP if cls is FairnessTest else X[:, 1]
+class Rule:
+    """A model that only predicts."""
+
+    def predict(self, X):
+        return np.arange(len(X)) % 2
 
 
-def fitted(cls, model=MODEL):
+def fitted(cls, model=MODEL, rows=slice(None)):
     """A fitted test of a model."""
-    return cls(model, **CLASSES[cls]).fit(X, Y, sensitive_features=features(cls))
+    return cls(model, **CLASSES[cls]).fit(X[rows], Y[rows], sensitive_features=FEATURES[cls][rows])
 
 
-# Parameters and clones ------------------------------------------------------------------------------------------------
+# Parameters, clones and pickles ---------------------------------------------------------------------------------------
 
 
 @every_class
@@ -56,8 +56,7 @@ def test_the_parameters_of_the_model_are_not_those_of_the_test(cls):
     assert not any("__" in name for name in test.get_params(deep=True))
     with pytest.raises(ValueError, match=r"^estimator__logisticregression__C cannot be set: .*never fits.*Fit a model"):
         test.set_params(n_resamples=99, estimator__logisticregression__C=3.0)
-    assert MODEL[-1].C == 1.0
-    assert test.n_resamples == 9999
+    assert (MODEL[-1].C, test.n_resamples) == (1.0, 9999)
     assert test.set_params(n_resamples=99) is test
     assert test.n_resamples == 99
 
@@ -70,14 +69,11 @@ def test_a_clone_tests_the_same_fitted_model_and_shares_nothing_else(cls):
     assert again.random_state is not test.random_state
     with pytest.raises(NotFittedError):
         check_is_fitted(again)
-    again.fit(X, Y, sensitive_features=features(cls))
-    assert again.disparity_ == test.disparity_
-
-
-@every_class
-def test_a_clone_in_a_clone_tests_the_same_model(cls):
-    pipeline = clone(make_pipeline(StandardScaler(), cls(MODEL)))
-    assert pipeline[-1].estimator is MODEL
+    assert again.fit(X, Y, sensitive_features=FEATURES[cls]).disparity_ == test.disparity_
+    assert clone(make_pipeline(StandardScaler(), cls(MODEL)))[-1].estimator is MODEL
+    with sklearn.config_context(enable_metadata_routing=True):
+        copied = clone(cls(MODEL).set_fit_request(sensitive_features="race"))
+        assert copied.get_metadata_routing().fit.requests["sensitive_features"] == "race"
 
 
 def test_a_clone_of_a_subclass_is_of_the_subclass():
@@ -93,40 +89,17 @@ def test_a_clone_of_a_subclass_is_of_the_subclass():
 
 
 @every_class
-def test_a_clone_keeps_requests_that_were_set(cls):
-    with sklearn.config_context(enable_metadata_routing=True):
-        copied = clone(cls(MODEL).set_fit_request(sensitive_features="race"))
-        assert copied.get_metadata_routing().fit.requests["sensitive_features"] == "race"
-
-
-# Pickles --------------------------------------------------------------------------------------------------------------
-
-
-@every_class
-def test_an_unfitted_test_is_pickled_with_its_model(cls):
-    test = pickle.loads(pickle.dumps(cls(MODEL, **CLASSES[cls])))
-    test.fit(X, Y, sensitive_features=features(cls))
-    assert test.p_value_ == fitted(cls).p_value_
-
-
-@every_class
-def test_a_fitted_test_is_pickled_and_copied_with_its_model(cls):
+def test_a_test_is_pickled_and_copied_with_its_model(cls):
     test = fitted(cls)
     for back in (pickle.loads(pickle.dumps(test)), copy.deepcopy(test)):
         assert str(back) == str(test)
         assert back.estimator is not test.estimator
         np.testing.assert_array_equal(back.estimator.predict(X), MODEL.predict(X))
+    unfitted = pickle.loads(pickle.dumps(cls(MODEL, **CLASSES[cls])))
+    assert unfitted.fit(X, Y, sensitive_features=FEATURES[cls]).p_value_ == test.p_value_
 
 
 # HTML -----------------------------------------------------------------------------------------------------------------
-
-
-class Rule:
-    """A model that only predicts."""
-
-    def predict(self, X):
-        """Select every second."""
-        return np.arange(len(X)) % 2
 
 
 @every_class
@@ -142,25 +115,22 @@ def test_any_test_is_shown_as_html_before_it_is_fitted(cls, model):
 
 
 @every_class
-def test_a_fitted_test_shows_what_it_found_and_no_diagram(cls):
-    test = fitted(cls)
+@pytest.mark.parametrize("model", [MODEL, Rule()], ids=["pipeline", "not of scikit-learn"])
+def test_a_fitted_test_shows_its_result_which_is_computed_when_fitting_and_no_diagram(cls, model):
+    test = fitted(cls, model)
+    shown = {name for name in vars(test) if name.endswith("_")}
     html = test._repr_html_()
     assert str(test).splitlines()[0].split(":")[0] in html  # where no styles are loaded, as on GitHub
     assert "sk-estimator" not in html
-
-
-@every_class
-def test_what_is_shown_is_computed_when_fitting(cls):
-    shown = {name for name in vars(fitted(cls)) if name.endswith("_")}
-    assert shown
     lazy = {name for name in dir(cls) if name.endswith("_") and not name.startswith("_")}
     frames = {name for name in lazy if isinstance(getattr(cls, name), Later)}  # put together from what is computed
     assert frames <= shown
     # The model's, and what is searched for when it is asked for.
     assert lazy - frames - {"breaking_point_"} == {"n_features_in_", "feature_names_in_"}
+    assert not hasattr(cls(), "n_features_in_")
 
 
-def test_html_stays_small_however_much_was_drawn():
+def test_html_stays_small_however_much_was_drawn_and_names_are_text():
     few, many = (
         FairnessTest(MODEL, metric="mean_residual", n_resamples=n, random_state=0)
         .fit(X, Y, sensitive_features=GROUP)
@@ -168,19 +138,10 @@ def test_html_stays_small_however_much_was_drawn():
         for n in (99, 9999)
     )
     assert len(many) < len(few) + 500
-
-
-def test_names_of_groups_are_text_in_html():
     names = np.where(GROUP == "f", "<script>f</script>", "m & m")
     html = FairnessTest(MODEL, metric="selection_rate").fit(X, sensitive_features={"<b>": names})._repr_html_()
     assert "<script>f" not in html
     assert "<b>&lt;" not in html
-
-
-@every_class
-def test_a_model_that_is_no_estimator_of_scikit_learn_is_shown_in_a_fitted_test(cls):
-    test = fitted(cls, Rule())
-    assert str(test).splitlines()[0].split(":")[0] in test._repr_html_()
 
 
 # Tags -----------------------------------------------------------------------------------------------------------------
@@ -202,13 +163,12 @@ def test_a_model_that_is_no_estimator_of_scikit_learn_is_shown_in_a_fitted_test(
 def test_labels_are_required_where_the_metric_reads_them(test, required):
     assert get_tags(test).target_tags.required is required
     predictions = (Y + 0.5 * X[:, 1] if isinstance(test, CorrelationFairnessTest) else Y).tolist()
-    groups = X[:, 1] if isinstance(test, CorrelationFairnessTest) else GROUP
-    test = clone(test).set_params(n_resamples=19)
+    test, given = clone(test).set_params(n_resamples=19), {"sensitive_features": FEATURES[type(test)]}
     if required:
         with pytest.raises(ValueError, match="y is missing"):
-            test.fit(predictions, sensitive_features=groups)
+            test.fit(predictions, **given)
     else:
-        assert test.fit(predictions, sensitive_features=groups).p_value_ <= 1
+        assert test.fit(predictions, **given).p_value_ <= 1
 
 
 @pytest.mark.parametrize("params", [{"metric": "nonsense"}, {"margin": "wide"}, {"metric": 3}])
@@ -217,15 +177,11 @@ def test_parameters_that_are_wrong_are_told_by_fit_and_not_by_tags(params):
 
 
 @every_class
-def test_a_test_of_a_classifier_is_neither_classifier_nor_regressor(cls):
+def test_a_test_takes_what_its_model_takes_and_is_neither_classifier_nor_regressor(cls):
     for model in (MODEL, LinearRegression()):
         assert not is_classifier(cls(model))
         assert not is_regressor(cls(model))
         assert get_tags(cls(model)).estimator_type is None
-
-
-@every_class
-def test_a_test_takes_what_its_model_takes(cls):
     alone = get_tags(cls()).input_tags
     assert (alone.one_d_array, alone.two_d_array) == (True, False)
     assert get_tags(cls(MODEL)).input_tags.two_d_array
@@ -234,37 +190,21 @@ def test_a_test_takes_what_its_model_takes(cls):
     assert get_tags(cls(LogisticRegression)).input_tags.two_d_array
 
 
+# Pipelines, routing and cross-validation ------------------------------------------------------------------------------
+
+
+def p_value(test, X, y):
+    return test.p_value_
+
+
 def test_the_columns_of_a_kernel_matrix_stay_the_people_it_was_fitted_on():
     kernel = X @ X.T
     model = SVC(kernel="precomputed").fit(kernel[:60, :60], Y[:60])
-    test = FairnessTest(model, metric="accuracy")
+    test, groups = FairnessTest(model, metric="accuracy"), {"sensitive_features": GROUP[60:]}
     assert get_tags(model).input_tags.pairwise
     assert not get_tags(test).input_tags.pairwise
-    found = cross_validate(
-        test,
-        kernel[60:, :60],
-        Y[60:],
-        params={"sensitive_features": GROUP[60:]},
-        scoring=lambda test, X, y: test.p_value_,
-        cv=2,
-        error_score="raise",
-    )
+    found = cross_validate(test, kernel[60:, :60], Y[60:], params=groups, scoring=p_value, cv=2, error_score="raise")
     assert np.all(found["test_score"] <= 1)
-
-
-@every_class
-def test_fitted_is_what_fit_left(cls):
-    test = cls(MODEL, **CLASSES[cls])
-    with pytest.raises(NotFittedError):
-        check_is_fitted(test)
-    with pytest.raises(ValueError, match="sensitive_features"):
-        test.fit(X, Y)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(test)
-    check_is_fitted(test.fit(X, Y, sensitive_features=features(cls)))
-
-
-# Pipelines and routing ------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
@@ -283,69 +223,44 @@ def scaled(cls):
 @every_class
 def test_a_test_is_the_last_step_of_a_pipeline(cls, routing):
     pipeline = scaled(cls)
-    name = "sensitive_features" if routing else "test__sensitive_features"
-    pipeline.fit(X, Y, **{name: features(cls)})
-    assert pipeline[-1].p_value_ == fitted(cls).p_value_
-    check_is_fitted(pipeline)
-
-
-@every_class
-def test_what_is_forgotten_in_a_pipeline_is_told_with_the_line_to_type(cls, routing):
     step = cls.__name__.lower()
     with pytest.raises(ValueError, match=rf"pipeline.fit\(X, y, {step}__sensitive_features=.*enable_metadata_routing"):
-        scaled(cls).fit(X, Y)
+        pipeline.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(pipeline)
+    name = "sensitive_features" if routing else "test__sensitive_features"
+    check_is_fitted(pipeline.fit(X, Y, **{name: FEATURES[cls]}))
+    assert pipeline[-1].p_value_ == fitted(cls).p_value_
+    if not routing:
+        with pytest.raises(ValueError, match=r"Pipeline.fit does not accept the sensitive_.*stepname__parameter"):
+            pipeline.fit(X, Y, sensitive_features=FEATURES[cls])
 
 
 @every_class
-def test_without_routing_a_pipeline_asks_for_the_name_of_the_step(cls):
-    with pytest.raises(ValueError, match=r"Pipeline.fit does not accept the sensitive_features.*stepname__parameter"):
-        scaled(cls).fit(X, Y, sensitive_features=features(cls))
-
-
-@every_class
-def test_requests_can_be_read_with_any_model_inside(cls, routing):
+def test_requests_can_be_read_with_any_model_inside_and_change_nothing_in_a_direct_fit(cls, routing):
     for model in (None, MODEL, Rule(), LogisticRegression(), FrozenEstimator(MODEL)):
         requests = get_routing_for_object(cls(model)).fit.requests
         assert requests["sensitive_features"] is True
         assert requests["predict_params"] is True
     scaled(cls).get_metadata_routing()
-
-
-@every_class
-def test_routing_changes_nothing_in_a_direct_fit(cls, routing):
     frame = pd.DataFrame(X, columns=["u", "v"])
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(frame, Y)
     assert fitted(cls, FrozenEstimator(MODEL)).p_value_ == fitted(cls).p_value_
-    test = cls(model, **CLASSES[cls]).fit(frame, Y, sensitive_features=features(cls))
+    test = cls(model, **CLASSES[cls]).fit(frame, Y, sensitive_features=FEATURES[cls])
     # This model was fitted on a frame, whose sums may be rounded otherwise than those of the array.
     assert test.p_value_ == pytest.approx(fitted(cls).p_value_, rel=1e-12)
+    assert test.feature_names_in_.tolist() == ["u", "v"]
 
 
 @every_class
 def test_cross_validate_tests_one_model_on_the_training_part_of_each_fold(cls, routing):
-    seen = []
-
-    def p_value(test, X, y):
-        seen.append(test)
-        return test.p_value_
-
+    groups = {"sensitive_features": FEATURES[cls]}
+    with pytest.raises(TypeError, match="'score' method"):  # a test has no score that a search could maximise
+        cross_validate(cls(MODEL), X, Y, params=groups)
     found = cross_validate(
-        cls(MODEL, **CLASSES[cls]),
-        X,
-        Y,
-        params={"sensitive_features": features(cls)},
-        scoring=p_value,
-        cv=KFold(3),
-        return_indices=True,
-        error_score="raise",
-    )
-    assert all(test.estimator is MODEL for test in seen)
+        cls(MODEL, **CLASSES[cls]), X, Y, params=groups, scoring=p_value, cv=KFold(3), return_indices=True,
+        return_estimator=True, error_score="raise",
+    )  # fmt: skip
+    assert all(test.estimator is MODEL for test in found["estimator"])
     for part, p in zip(found["indices"]["train"], found["test_score"], strict=True):
-        expected = cls(MODEL, **CLASSES[cls]).fit(X[part], Y[part], sensitive_features=features(cls)[part])
-        assert p == expected.p_value_
-
-
-@every_class
-def test_a_test_has_no_score_that_a_search_could_maximise(cls):
-    with pytest.raises(TypeError, match="'score' method"):
-        cross_validate(cls(MODEL), X, Y, params={"sensitive_features": features(cls)})
+        assert p == fitted(cls, rows=part).p_value_

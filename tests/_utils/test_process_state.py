@@ -55,12 +55,15 @@ def search():
         return GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scorer, cv=2).fit(X.assign(male=MALE), Y)
 
 
+def labels(cls, **params):
+    """A fit of a test of predictions."""
+    return lambda: cls(**params).fit(HIRED, Y, sensitive_features=SEX)
+
+
 FITS = {
-    "callable": lambda: FairnessTest(metric=uneasy, n_resamples=99).fit(HIRED, Y, sensitive_features=SEX),
-    "bootstrap": lambda: FairnessTest(metric=uneasy, method="bootstrap", n_resamples=99).fit(
-        HIRED, Y, sensitive_features=SEX
-    ),
-    "audit": lambda: FairnessAudit(metrics=[uneasy], n_resamples=99).fit(HIRED, Y, sensitive_features=SEX),
+    "callable": labels(FairnessTest, metric=uneasy, n_resamples=99),
+    "bootstrap": labels(FairnessTest, metric=uneasy, method="bootstrap", n_resamples=99),
+    "audit": labels(FairnessAudit, metrics=[uneasy], n_resamples=99),
     "paired": lambda: PairedFairnessTest.from_predictions(
         Y, HIRED, 1 - HIRED, sensitive_features=SEX, metric=uneasy, n_resamples=99
     ),
@@ -75,8 +78,8 @@ FITS = {
     "audited": lambda: AuditedClassifier(LogisticRegression(), metric="accuracy", cv=2, on_rejection="ignore").fit(
         X, Y, sensitive_features=SEX
     ),
+    "search": search,
 }
-FITS["search"] = search
 
 
 def state():
@@ -115,42 +118,36 @@ def test_warnings_of_a_callable_pass_through_once():
     assert test.n_resamples_ == 999
 
 
-def few_right(y_true, y_pred):
-    return (y_true == y_pred).mean() < 0.7
-
-
-def warns(y_true, y_pred):
-    if few_right(y_true, y_pred):
-        warnings.warn("few", RuntimeWarning, stacklevel=1)
+def right_of_rows(y_true, y_pred):
     return np.mean(y_true == y_pred)
 
 
-def undefined(y_true, y_pred):
-    return np.nan if few_right(y_true, y_pred) else np.mean(y_true == y_pred)
+def right_of_tables(y_true, y_pred, counts):
+    return counts @ (y_true == y_pred) / counts.sum(axis=-1)
 
 
-def warns_of_a_table(y_true, y_pred, counts):
-    values = counts @ (y_true == y_pred) / counts.sum(axis=-1)
-    if (values < 0.7).any():
-        warnings.warn("few", RuntimeWarning, stacklevel=1)
-    return values
+@pytest.mark.parametrize("right", [right_of_rows, right_of_tables])
+def test_a_warning_that_is_raised_makes_its_resample_undefined(right):
+    def warns(values):
+        if np.min(values) < 0.7:
+            warnings.warn("few", RuntimeWarning, stacklevel=1)
+        return values
 
+    def undefined(values):
+        return np.where(values < 0.7, np.nan, values) if np.ndim(values) else values if values >= 0.7 else np.nan
 
-def undefined_in_a_table(y_true, y_pred, counts):
-    values = counts @ (y_true == y_pred) / counts.sum(axis=-1)
-    return np.where(values < 0.7, np.nan, values)
-
-
-@pytest.mark.parametrize(
-    ("raises", "is_nan"), [(warns, undefined), (warns_of_a_table, undefined_in_a_table)], ids=["rows", "tables"]
-)
-def test_a_warning_that_is_raised_makes_its_resample_undefined(raises, is_nan):
+    metrics = [
+        (lambda y_true, y_pred, then=then: then(right(y_true, y_pred)))
+        if right is right_of_rows
+        else (lambda y_true, y_pred, counts, then=then: then(right(y_true, y_pred, counts)))
+        for then in (warns, undefined)
+    ]
     y_true, y_pred = np.array([1, 0] * 20), np.array([1, 0] * 12 + [1, 1] * 8)
     groups = ["a", "b", "b", "a", "b"] * 8
     params = {"n_resamples": 199, "random_state": 0, "variance": None}
     first, second = (
         FairnessTest(metric=ScoreMetric("right", metric), **params).fit(y_pred, y_true, sensitive_features=groups)
-        for metric in (raises, is_nan)
+        for metric in metrics
     )
     assert np.isnan(second.null_distribution_).any()
     np.testing.assert_array_equal(first.null_distribution_, second.null_distribution_)

@@ -50,6 +50,11 @@ class Says:
         return np.asarray(X[self.column])
 
 
+def score(metric, X, y=None, model=None, groups="group", **params):
+    """The score of a model whose groups are a column of X, by default of one that says what X says."""
+    return make_fairness_scorer(metric, sensitive_features=groups, **params)(model or Says(), X, y)
+
+
 @pytest.fixture(scope="module")
 def people():
     """Who are selected by merit, which differs between the sexes: X (with the sex as a number), y, and the sexes."""
@@ -62,6 +67,11 @@ def people():
 
 
 @pytest.fixture(scope="module")
+def model(people):
+    return LogisticRegression().fit(*people[:2])
+
+
+@pytest.fixture(scope="module")
 def three():
     """Decisions on people of three groups."""
     rng = np.random.default_rng(1)
@@ -71,50 +81,20 @@ def three():
     return pd.DataFrame({"said": said, "group": group, "score": rng.random(190)}), y
 
 
-class Counting(LogisticRegression):
-    """A model that counts how often it predicts."""
-
-    calls = 0
-
-    def predict(self, X):
-        Counting.calls += 1
-        return super().predict(X)
-
-
-def test_scorers_of_one_model_share_its_predictions(people):
-    X, y, _ = people
-    fair = make_fairness_scorer("demographic_parity", sensitive_features="sex")
-    model, Counting.calls = Counting(), 0
-    found = cross_validate(model, X, y, cv=FOLDS, scoring={"accuracy": "accuracy", "fair": fair})
-    assert Counting.calls == 3
-    alone = cross_validate(model, X, y, cv=FOLDS, scoring=fair)
-    np.testing.assert_array_equal(found["test_fair"], alone["test_score"])
+#: 56 of 70 against 48 of 80.
+PUBLISHED = pd.DataFrame({"said": np.repeat([1, 0, 1, 0], [56, 14, 48, 32]), "group": np.repeat(["1", "2"], [70, 80])})
 
 
 # --- the numbers -----------------------------------------------------------------------------------------------------
 
 
-def published():
-    """56 of 70 against 48 of 80."""
-    group = np.repeat(["one", "other"], [70, 80])
-    said = np.concatenate([np.repeat([1, 0], [56, 14]), np.repeat([1, 0], [48, 32])])
-    return pd.DataFrame({"said": said, "group": group})
-
-
-def test_the_upper_bound_is_the_published_end_of_the_interval():
+def test_the_upper_bound_is_the_published_end_of_the_interval_and_the_statistic_the_pooled_z_of_a_textbook():
     # Newcombe (1998), Statistics in Medicine 17, 873-890, table II, example (a), Miettinen and Nurminen's method:
     # 0.0528 to 0.3382.
-    X = published()
-    score = make_fairness_scorer("selection_rate", sensitive_features="group")(Says(), X)
-    assert score == pytest.approx(-0.3382, abs=5e-5)
-
-
-def test_the_statistic_is_the_pooled_z_of_a_textbook():
-    X = published()
+    assert score("selection_rate", PUBLISHED) == pytest.approx(-0.3382, abs=5e-5)
     pooled = 104 / 150
     z = (56 / 70 - 48 / 80) / np.sqrt(pooled * (1 - pooled) * (1 / 70 + 1 / 80))
-    score = make_fairness_scorer("selection_rate", output="statistic", sensitive_features="group")(Says(), X)
-    assert score == pytest.approx(-z)
+    assert score("selection_rate", PUBLISHED, output="statistic") == pytest.approx(-z)
 
 
 @pytest.mark.parametrize(
@@ -130,72 +110,62 @@ def test_the_statistic_is_the_pooled_z_of_a_textbook():
 )
 def test_the_disparity_is_fairlearns_of_the_furthest_pair_and_the_furthest_rate(three, metric, theirs, disparity):
     X, y = three
-    scorer = make_fairness_scorer(metric, output="disparity", sensitive_features="group", disparity=disparity)
-    expected = theirs(y, X["said"], sensitive_features=X["group"])
-    assert scorer(Says(), X, y) == pytest.approx(expected if disparity == "ratio" else -expected)
+    expected = theirs(y, X["said"], sensitive_features=X["group"]) * (1 if disparity == "ratio" else -1)
+    assert score(metric, X, y, output="disparity", disparity=disparity) == pytest.approx(expected)
 
 
-def test_the_upper_bound_is_of_all_comparisons_and_not_of_the_leading_one(three):
-    X, y = three
-    rows = FairnessTest(Says()).fit(X, y, sensitive_features=X["group"]).comparisons_
-    ends = rows[["ci_low", "ci_high"]].abs().to_numpy()
-    assert make_fairness_scorer("equalized_odds", sensitive_features="group")(Says(), X, y) == -ends.max()
-
-
-def test_the_upper_bound_of_ratios_is_their_worst_end_below_one(three):
-    X, y = three
-    rows = FairnessTest(Says(), disparity="ratio").fit(X, y, sensitive_features=X["group"]).comparisons_
-    worst = min(min(low, 1 / high) for low, high in zip(rows["ci_low"], rows["ci_high"], strict=True))
-    scorer = make_fairness_scorer("equalized_odds", sensitive_features="group", disparity="ratio")
-    assert scorer(Says(), X, y) == pytest.approx(worst)
-    assert 0 < worst < 1
+@pytest.mark.parametrize(
+    ("metric", "params"),
+    [
+        ("equalized_odds", {}),
+        ("equalized_odds", {"disparity": "ratio"}),
+        ("demographic_parity", {"disparity": "ratio", "compare": "to_rest"}),
+        ("f1", {"margin": 0.1}),
+        ("roc_auc", {"n_resamples": 99}),
+    ],
+)
+def test_the_upper_bound_is_the_worst_end_of_all_comparisons_and_needs_no_p_value(people, model, metric, params):
+    X, y, sex = people
+    test = FairnessTest(model, metric=metric, random_state=0, **params).fit(X, y, sensitive_features=sex)
+    low, high = test.comparisons_[["ci_low", "ci_high"]].to_numpy().T
+    worst = np.minimum(low, 1 / high).min() if "disparity" in params else -np.maximum(-low, high).max()
+    assert score(metric, X, y, model, "sex", **params) == pytest.approx(worst, rel=1e-12)
+    assert "disparity" not in params or 0 < worst < 1
 
 
 def test_strata_do_not_count_where_they_are_pooled(three):
     X, y = three
-    stratum = np.arange(len(y)) % 2
-    test = FairnessTest(Says(), metric="selection_rate").fit(
-        X, y, sensitive_features=X["group"], control_features=stratum
-    )
-    pooled = test.comparisons_[test.comparisons_["stratum"].isna()]
-    assert len(pooled) < len(test.comparisons_)
+    given = {"sensitive_features": X["group"], "control_features": np.arange(len(y)) % 2}
+    rows = FairnessTest(Says(), metric="selection_rate").fit(X, y, **given).comparisons_
+    pooled = rows[rows["stratum"].isna()]
+    assert len(pooled) < len(rows)
     scorer = make_fairness_scorer("selection_rate", output="disparity")
-    found = scorer(Says(), X, y, sensitive_features=X["group"], control_features=stratum)
-    assert found == -pooled["disparity"].abs().max()
+    assert scorer(Says(), X, y, **given) == -pooled["disparity"].abs().max()
+    # A stratum without a group does not make the pooled disparity undefined.
+    given["control_features"] = np.where(X["group"] == "a", 0, np.arange(len(y)) % 2)
+    assert -1 < scorer(Says(), X, y, **given) < 0
 
 
 def test_the_p_value_is_the_tests_and_negative_where_a_small_one_is_good(three):
     X, y = three
     for params in ({}, {"alternative": "equivalence", "margin": 0.3}):
         p = FairnessTest(Says(), **params).fit(X, y, sensitive_features=X["group"]).p_value_
-        scorer = make_fairness_scorer("equalized_odds", output="p_value", sensitive_features="group", **params)
-        assert scorer(Says(), X, y) == (-p if params else p)
+        assert score("equalized_odds", X, y, output="p_value", **params) == (-p if params else p)
+    assert 0 < score("hinnefeld", X, y, output="p_value", n_resamples=399) <= 1  # metrics of any kind
 
 
 def test_a_fair_model_scores_zero_and_not_minus_zero():
     X = pd.DataFrame({"said": [0, 1] * 20, "group": ["a", "a", "b", "b"] * 10})
-    score = make_fairness_scorer("selection_rate", output="disparity", sensitive_features="group")(Says(), X)
-    assert score == 0
-    assert not np.signbit(score)
-
-
-def test_a_metric_of_scores_asks_for_scores(people):
-    X, y, sex = people
-    model = LogisticRegression().fit(X, y)
-    scores = model.predict_proba(X)[:, 1]
-    auc = [roc_auc_score(y[sex == label], scores[sex == label]) for label in ("female", "male")]
-    scorer = make_fairness_scorer("roc_auc", output="disparity", n_resamples=99)
-    assert scorer(model, X, y, sensitive_features=sex) == pytest.approx(-abs(auc[0] - auc[1]))
+    found = score("selection_rate", X, output="disparity")
+    assert found == 0
+    assert not np.signbit(found)
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "equalized_odds", "balanced_accuracy", "log_loss"])
-def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
+def test_an_estimate_draws_nothing_and_is_the_same(people, model, metric, monkeypatch):
     X, y, sex = people
-    model = LogisticRegression().fit(X, y)
-    drawn = make_fairness_scorer(metric, output="disparity", method="permutation", n_resamples=99)
-    expected = drawn(model, X, y, sensitive_features=sex)
-    quick, draws = make_fairness_scorer(metric, output="disparity"), []
-    measure = fairness.measure
+    expected = score(metric, X, y, model, "sex", output="disparity", method="permutation", n_resamples=99)
+    draws, measure = [], fairness.measure
 
     def spied(*args, **kwargs):
         measured = measure(*args, **kwargs)
@@ -203,80 +173,53 @@ def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
         return measured
 
     monkeypatch.setattr(fairness, "measure", spied)
-    assert quick(model, X, y, sensitive_features=sex) == expected
+    assert score(metric, X, y, model, "sex", output="disparity") == expected
     assert draws
     assert all(drawn is None for drawn in draws)
+    if metric == "roc_auc":
+        scores = model.predict_proba(X)[:, 1]
+        auc = [roc_auc_score(y[sex == label], scores[sex == label]) for label in ("female", "male")]
+        assert expected == pytest.approx(-abs(auc[0] - auc[1]))
 
 
-@pytest.mark.parametrize(
-    ("metric", "params"),
-    [
-        ("equalized_odds", {}),
-        ("demographic_parity", {"disparity": "ratio", "compare": "to_rest"}),
-        ("f1", {"margin": 0.1}),
-        ("roc_auc", {"n_resamples": 99}),
-    ],
-)
-def test_an_upper_bound_needs_no_p_value_and_is_that_of_the_test(people, metric, params):
-    X, y, sex = people
-    model = LogisticRegression().fit(X, y)
-    score = make_fairness_scorer(metric, **params)(model, X, y, sensitive_features=sex)
-    low, high = (
-        FairnessTest(model, metric=metric, random_state=0, **params)
-        .fit(X, y, sensitive_features=sex)
-        .comparisons_[["ci_low", "ci_high"]]
-        .to_numpy()
-        .T
-    )
-    worst = np.minimum(low, 1 / high).min() if "disparity" in params else -np.maximum(-low, high).max()
-    assert score == worst
-
-
-@pytest.mark.parametrize("adjust", [None, "fdr_bh"])
-def test_an_upper_bound_of_intervals_that_hold_one_by_one_is_refused(adjust):
-    with pytest.raises(ValueError, match="pointwise intervals"):
-        make_fairness_scorer("equalized_odds", adjust=adjust)
-    make_fairness_scorer("equalized_odds", adjust="bonferroni")
-
-
-def test_an_unknown_disparity_function_is_scored_by_its_value():
-    X = published()
-    y = np.arange(150) % 2
-
+def test_a_disparity_function_is_scored_by_its_value():
     def spread(y_true, y_pred, *, sensitive_features):
         return np.ptp(pd.Series(y_pred).groupby(np.asarray(sensitive_features)).mean())
 
-    scorer = make_fairness_scorer(spread, output="disparity", sensitive_features="group", n_resamples=19)
-    assert scorer(Says(), X, y) == pytest.approx(-0.2)
+    y, few = np.arange(150) % 2, {"output": "disparity", "n_resamples": 19}
+    assert score(spread, PUBLISHED, y, **few) == pytest.approx(-0.2)
     ratio = fair.make_derived_metric(metric=fair.count, transform="ratio")
-    scorer = make_fairness_scorer(ratio, output="disparity", sensitive_features="group", n_resamples=19)
-    assert scorer(Says(), X, y) == pytest.approx(70 / 80)
+    assert score(ratio, PUBLISHED, y, **few) == pytest.approx(70 / 80)
 
 
-def test_the_same_model_and_data_have_the_same_score(people):
+def test_the_same_model_and_data_have_the_same_score(people, model):
     X, y, sex = people
-    model = LogisticRegression().fit(X, y)
-    scorer = make_fairness_scorer("roc_auc", output="p_value", n_resamples=49)
-    found = {scorer(model, X, y, sensitive_features=sex) for _ in range(3)}
-    assert len(found) == 1
-    other = make_fairness_scorer("roc_auc", output="p_value", n_resamples=49, random_state=5)
+    drawn = {"metric": "roc_auc", "output": "p_value", "n_resamples": 49}
+    scorer = make_fairness_scorer(**drawn)
+    assert len({scorer(model, X, y, sensitive_features=sex) for _ in range(3)}) == 1
     test = FairnessTest(model, metric="roc_auc", n_resamples=49, random_state=5).fit(X, y, sensitive_features=sex)
-    assert other(model, X, y, sensitive_features=sex) == test.p_value_
+    assert make_fairness_scorer(**drawn, random_state=5)(model, X, y, sensitive_features=sex) == test.p_value_
 
 
-def test_string_labels_need_a_positive_one(people):
+def test_string_labels_need_a_positive_one(people, model):
     X, y, sex = people
     words = np.where(y == 1, "hired", "turned down")
-    model = LogisticRegression().fit(X, words)
-    scorer = make_fairness_scorer("demographic_parity", output="disparity")
-    numbers = scorer(LogisticRegression().fit(X, y), X, y, sensitive_features=sex)
+    of_words = LogisticRegression().fit(X, words)
     with pytest.raises(ValueError, match=r"pos_label is needed: .* 'hired', 'turned down'"):
-        scorer(model, X, words, sensitive_features=sex)
-    selected = make_fairness_scorer("demographic_parity", output="disparity", pos_label="hired")
-    assert selected(model, X, words, sensitive_features=sex) == pytest.approx(numbers)
-    named = make_fairness_scorer("precision", output="disparity", pos_label="hired")
-    expected = FairnessTest(model, metric="precision", pos_label="hired").fit(X, words, sensitive_features=sex)
-    assert named(model, X, words, sensitive_features=sex) == -abs(expected.disparity_)
+        score("demographic_parity", X, words, of_words, "sex")
+    named = {"output": "disparity", "pos_label": "hired"}
+    expected = score("demographic_parity", X, y, model, "sex", output="disparity")
+    assert score("demographic_parity", X, words, of_words, "sex", **named) == pytest.approx(expected)
+    test = FairnessTest(of_words, metric="precision", pos_label="hired").fit(X, words, sensitive_features=sex)
+    assert score("precision", X, words, of_words, "sex", **named) == -abs(test.disparity_)
+
+
+def test_regressors_are_scored_by_their_numbers(people):
+    X, y, sex = people
+    model = LinearRegression().fit(X, y)
+    gap = np.subtract(*pd.Series(model.predict(X)).groupby(sex).mean())
+    found = score("mean_prediction", X, y, model, "sex", output="disparity", method="asymptotic")
+    assert found == pytest.approx(-abs(gap))
 
 
 # --- undefined is never better ---------------------------------------------------------------------------------------
@@ -286,52 +229,35 @@ def test_a_model_does_not_win_by_making_a_group_vanish():
     X = pd.DataFrame(
         {
             "group": ["a"] * 40 + ["b"] * 40 + ["c"] * 40,
-            # c is treated worst, unless nobody of c is predicted positive, when it has no precision at all
+            # c is treated worst, unless no one in c is predicted positive, when it has no precision at all
             "honest": [1, 0] * 40 + [1, 0] * 20,
             "evading": [1, 0] * 40 + [0] * 40,
         }
     )
     y = np.concatenate([np.tile([1, 1, 1, 0], 20), np.zeros(40, dtype=int)])
-    scorer = make_fairness_scorer("precision", output="disparity", sensitive_features="group")
-    assert scorer(Says("honest"), X, y) == -1
+    assert score("precision", X, y, Says("honest"), output="disparity") == -1
     with pytest.warns(UndefinedMetricWarning) as warned:
-        assert np.isnan(scorer(Says("evading"), X, y))
-    said = [str(one.message) for one in warned if "fairness score is nan" in str(one.message)]
-    assert len(said) == 1
-    assert "precision of c" in said[0]
-    assert "none wins by leaving a group undefined" in said[0]
+        assert np.isnan(score("precision", X, y, Says("evading"), output="disparity"))
+    (message,) = [str(one.message) for one in warned if "fairness score is nan" in str(one.message)]
+    assert "precision of c" in message
+    assert "none wins by leaving a group undefined" in message
 
 
-def test_a_model_for_which_nothing_is_defined_has_no_score():
-    X = published()
+def test_a_model_for_which_nothing_is_defined_or_a_person_is_left_alone_has_no_score():
     with pytest.warns(UndefinedMetricWarning, match="nobody meets the condition"):
-        score = make_fairness_scorer("precision", sensitive_features="group")(
-            Says("none"), X.assign(none=0), np.arange(150) % 2
-        )
-    assert np.isnan(score)
-
-
-def test_a_group_of_one_person_is_no_reason_to_score_the_others_alone():
-    X = pd.concat([published(), pd.DataFrame({"said": [1], "group": ["third"]})], ignore_index=True)
+        assert np.isnan(score("precision", PUBLISHED.assign(none=0), np.arange(150) % 2, Says("none")))
+    X = pd.concat([PUBLISHED, pd.DataFrame({"said": [1], "group": ["third"]})], ignore_index=True)
     with pytest.warns(UserWarning, match="third") as warned:
-        assert np.isnan(make_fairness_scorer("selection_rate", sensitive_features="group")(Says(), X))
+        assert np.isnan(score("selection_rate", X))
     assert any("cv=SensitiveStratifiedKFold()" in str(one.message) for one in warned)
-
-
-def test_a_stratum_without_a_group_does_not_make_the_pooled_disparity_undefined():
-    X = published()
-    stratum = np.where(X["group"] == "one", 0, np.arange(150) % 2)
-    scorer = make_fairness_scorer("selection_rate", output="disparity")
-    assert -1 < scorer(Says(), X, sensitive_features=X["group"], control_features=stratum) < 0
 
 
 def test_a_candidate_without_a_score_is_ranked_last(people):
     X, y, _ = people
     scorer = make_fairness_scorer("precision", sensitive_features="sex")
+    grid = {"class_weight": [{0: 1e6, 1: 1}, None]}
     with pytest.warns(UserWarning, match="nan|non-finite"):
-        search = GridSearchCV(
-            LogisticRegression(), {"class_weight": [{0: 1e6, 1: 1}, None]}, scoring=scorer, cv=FOLDS
-        ).fit(X, y)
+        search = GridSearchCV(LogisticRegression(), grid, scoring=scorer, cv=FOLDS).fit(X, y)
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False]
     assert search.best_index_ == 1
 
@@ -347,14 +273,41 @@ def test_an_elimination_of_features_takes_an_undefined_score_for_the_best_as_the
         scorer = make_fairness_scorer("precision", output="disparity")
         search = RFECV(LogisticRegression(), scoring=scorer, cv=FOLDS).fit(X, y, sensitive_features=sex)
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False]
-    assert search.n_features_ == 1  # of which nobody is predicted positive
-    assert "treat NaN as the best" in " ".join(make_fairness_scorer.__doc__.split())
+    assert search.n_features_ == 1  # of which no one is predicted positive
+
+
+def test_folds_do_not_warn_one_by_one_that_groups_are_small(people, model):
+    X, y = (part[:60] for part in people[:2])
+    with pytest.warns(SmallGroupWarning):
+        FairnessTest(model, metric="balanced_accuracy").fit(X, y, sensitive_features="sex")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score("balanced_accuracy", X, y, model, "sex")
 
 
 # --- a scorer like any other -----------------------------------------------------------------------------------------
 
 
-def test_it_is_a_scorer_that_pickles_clones_and_shows_how_it_was_made(people):
+class Counting(LogisticRegression):
+    """A model that counts how often it predicts."""
+
+    calls = 0
+
+    def predict(self, X):
+        Counting.calls += 1
+        return super().predict(X)
+
+
+def test_scorers_of_one_model_share_its_predictions(people):
+    X, y, _ = people
+    scorer = make_fairness_scorer("demographic_parity", sensitive_features="sex")
+    found = cross_validate(Counting(), X, y, cv=FOLDS, scoring={"accuracy": "accuracy", "fair": scorer})
+    assert Counting.calls == 3
+    alone = cross_validate(Counting(), X, y, cv=FOLDS, scoring=scorer)
+    np.testing.assert_array_equal(found["test_fair"], alone["test_score"])
+
+
+def test_it_is_a_scorer_that_pickles_clones_and_shows_how_it_was_made(people, model, three):
     X, y, sex = people
     scorer = make_fairness_scorer("equalized_odds", sensitive_features=["sex", "race"], margin=0.1)
     assert repr(scorer) == (
@@ -362,7 +315,6 @@ def test_it_is_a_scorer_that_pickles_clones_and_shows_how_it_was_made(people):
         "random_state=0, margin=0.1)"
     )
     assert repr(make_fairness_scorer(fair.selection_rate)).startswith("make_fairness_scorer(selection_rate, output=")
-    model = LogisticRegression().fit(X, y)
     assert check_scoring(model, scoring=scorer) is scorer
     scorer = make_fairness_scorer("demographic_parity")
     expected = scorer(model, X, y, sensitive_features=sex)
@@ -370,15 +322,12 @@ def test_it_is_a_scorer_that_pickles_clones_and_shows_how_it_was_made(people):
     for other in (pickle.loads(pickle.dumps(scorer)), copy.deepcopy(scorer), search.scoring):
         assert repr(other) == repr(scorer)
         assert other(model, X, y, sensitive_features=sex) == expected
-
-
-def test_a_copy_knows_fairlearns_functions_by_their_twins_too(three):
-    X, y = three
+    # A copy knows fairlearn's functions by their twins too.
     scorer = make_fairness_scorer(fair.false_positive_rate_difference, sensitive_features="group")
-    twin = make_fairness_scorer("false_positive_rate", sensitive_features="group")(Says(), X, y)
-    assert scorer(Says(), X, y) == pickle.loads(pickle.dumps(scorer))(Says(), X, y) == twin
+    twin = score("false_positive_rate", *three)
+    assert scorer(Says(), *three) == pickle.loads(pickle.dumps(scorer))(Says(), *three) == twin
     test = clone(FairnessTest(metric=fair.false_positive_rate_difference))
-    assert test.fit(X["said"], y, sensitive_features=X["group"]).n_resamples_ == 0
+    assert test.fit(three[0]["said"], three[1], sensitive_features=three[0]["group"]).n_resamples_ == 0
 
 
 @pytest.mark.parametrize("switch", [True, False])
@@ -388,25 +337,16 @@ def test_groups_are_requested_whatever_the_switch_was_when_it_was_made(people, s
         scorer = make_fairness_scorer("demographic_parity")
     with config_context(enable_metadata_routing=True):
         requests = scorer.get_metadata_routing().score.requests
-        assert requests == {
-            "sensitive_features": True,
-            "control_features": True,
-            "clusters": True,
-            "sample_weight": None,
-        }
-        found = cross_val_score(
-            LogisticRegression(), X, y, scoring=scorer, cv=FOLDS, params={"sensitive_features": sex}
-        )
-    assert (found < 0).all()
+        named = ("sensitive_features", "control_features", "clusters")
+        assert requests == dict.fromkeys(named, True) | {"sample_weight": None}
+        params = {"sensitive_features": sex}
+        assert (cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=FOLDS, params=params) < 0).all()
 
 
 @pytest.mark.usefixtures("routing")
 def test_another_request_does_not_forget_the_groups(people):
     X, y, sex = people
     scorer = make_fairness_scorer("demographic_parity").set_score_request(sample_weight=True, control_features="age")
-    requests = scorer.get_metadata_routing().score.requests
-    assert requests["sensitive_features"] is True
-    assert requests["sample_weight"] is True
     young = (X["age"] < 0).to_numpy()
     weight = np.where(young, 2.0, 1.0)
     params = {"sensitive_features": sex, "sample_weight": weight, "age": young}
@@ -414,63 +354,40 @@ def test_another_request_does_not_forget_the_groups(people):
     found = cross_validate(
         model, X, y, scoring=scorer, cv=FOLDS, params=params, return_estimator=True, return_indices=True
     )
-    for score, fitted, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"], strict=True):
-        by_hand = scorer(
-            fitted, X.iloc[rows], y.iloc[rows], sensitive_features=sex.iloc[rows], control_features=young[rows],
-            sample_weight=weight[rows],
-        )  # fmt: skip
-        assert score == by_hand
+    for result, fitted, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"], strict=True):
+        given = {"sensitive_features": sex.iloc[rows], "control_features": young[rows], "sample_weight": weight[rows]}
+        assert result == scorer(fitted, X.iloc[rows], y.iloc[rows], **given)
 
 
-@pytest.mark.usefixtures("routing")
-def test_columns_by_name_are_not_disturbed_by_routed_groups(people):
-    X, y, sex = people
-    scoring = {
-        "named": make_fairness_scorer("demographic_parity", sensitive_features="sex"),
-        "routed": make_fairness_scorer("demographic_parity"),
-    }
-    found = cross_validate(LogisticRegression(), X, y, scoring=scoring, cv=FOLDS, params={"sensitive_features": sex})
-    np.testing.assert_array_equal(found["test_named"], found["test_routed"])
-
-
-def test_several_columns_by_name_are_crossed(people):
+def test_columns_are_found_by_names_of_any_kind_and_several_are_crossed(people, model):
     X, y, _ = people
-    X = X.assign(old=(X["age"] > 0).astype(int))
-    model = LogisticRegression().fit(X, y)
-    scorer = make_fairness_scorer("demographic_parity", sensitive_features=["sex", "old"])
-    assert scorer(model, X, y) == make_fairness_scorer("demographic_parity")(
-        model, X, y, sensitive_features=X[["sex", "old"]]
-    )
+    expected = score("demographic_parity", X, y, Says("sex"), "sex")
+    numbered = X.rename(columns={"merit": 0, "age": 1, "sex": 2})
+    for names in (2, [2]):
+        assert score("demographic_parity", numbered, y, Says(2), names) == expected
+    both = X.assign(old=(X["age"] > 0).astype(int))
+    model = LogisticRegression().fit(both, y)
+    crossed = make_fairness_scorer("demographic_parity")(model, both, y, sensitive_features=both[["sex", "old"]])
+    assert score("demographic_parity", both, y, model, ["sex", "old"]) == crossed
+    scorer = make_fairness_scorer("demographic_parity", sensitive_features="sex")
+    scores = [
+        cross_val_score(LogisticRegression(), data, y, scoring=scorer, cv=FOLDS)
+        for data in (X, pl.DataFrame(X.to_dict("list")))
+    ]
+    np.testing.assert_allclose(*scores)
 
 
 # --- everything that takes a scorer ----------------------------------------------------------------------------------
 
-
-def grid(model, X, y, scoring, params, **more):
-    search = GridSearchCV(model, {"logisticregression__C": [0.01, 1]}, scoring=scoring, cv=FOLDS, **more)
-    return search.fit(X, y, **params).cv_results_["mean_test_score"]
+SPACE = {"logisticregression__C": [0.01, 1]}
 
 
-def grid_in_two_processes(model, X, y, scoring, params):
-    return grid(model, X, y, scoring, params, n_jobs=2)
+def searched(kind, **more):
+    def tool(model, X, y, scoring, params):
+        search = kind(model, SPACE, scoring=scoring, cv=FOLDS, **more).fit(X, y, **params)
+        return [*search.cv_results_["mean_test_score"], search.score(X, y, **params), search.best_score_]
 
-
-def randomized(model, X, y, scoring, params):
-    space = {"logisticregression__C": [0.01, 1]}
-    search = RandomizedSearchCV(model, space, n_iter=2, scoring=scoring, cv=FOLDS, random_state=0)
-    return search.fit(X, y, **params).cv_results_["mean_test_score"]
-
-
-def halving(model, X, y, scoring, params):
-    search = HalvingGridSearchCV(
-        model, {"logisticregression__C": [0.01, 1]}, scoring=scoring, cv=FOLDS, min_resources=120, random_state=0
-    )
-    return search.fit(X, y, **params).cv_results_["mean_test_score"]
-
-
-def score_of_the_search(model, X, y, scoring, params):
-    search = GridSearchCV(model, {"logisticregression__C": [1]}, scoring=scoring, cv=FOLDS).fit(X, y, **params)
-    return [search.score(X, y, **params), search.best_score_]
+    return tool
 
 
 def validated(model, X, y, scoring, params):
@@ -478,13 +395,14 @@ def validated(model, X, y, scoring, params):
 
 
 def among_others(model, X, y, scoring, params):
-    found = cross_validate(model, X, y, scoring={"fair": scoring, "acc": "accuracy"}, cv=FOLDS, params=params)
+    scoring = {"fair": scoring, "acc": "accuracy", "named": make_fairness_scorer("accuracy", sensitive_features="sex")}
+    found = cross_validate(model, X, y, scoring=scoring, cv=FOLDS, params=params)
     assert (found["test_acc"] > 0.5).all()
-    return found["test_fair"]
+    return [*found["test_fair"], *found["test_named"]]
 
 
 def nested(model, X, y, scoring, params):
-    search = GridSearchCV(model, {"logisticregression__C": [0.01, 1]}, scoring=scoring, cv=FOLDS)
+    search = GridSearchCV(model, SPACE, scoring=scoring, cv=FOLDS)
     return cross_val_score(search, X, y, scoring=scoring, cv=FOLDS, params=params)
 
 
@@ -493,34 +411,38 @@ def learned(model, X, y, scoring, params):
 
 
 def curve(model, X, y, scoring, params):
-    return validation_curve(
-        model, X, y, param_name="logisticregression__C", param_range=[0.01, 1], scoring=scoring, cv=FOLDS, params=params
-    )[1]
+    ((name, values),) = SPACE.items()
+    space = {"param_name": name, "param_range": values}
+    return validation_curve(model, X, y, scoring=scoring, cv=FOLDS, params=params, **space)[1]
 
 
 def permuted(model, X, y, scoring, params):
     # Of a permuted series the index is permuted too, which a test refuses to pair with that of X.
-    score, others, _ = permutation_test_score(
-        model, X, y.to_numpy(), scoring=scoring, cv=FOLDS, n_permutations=2, random_state=0, params=params
-    )
-    return [score, *others]
+    drawn = {"n_permutations": 2, "random_state": 0}
+    found, others, _ = permutation_test_score(model, X, y.to_numpy(), scoring=scoring, cv=FOLDS, params=params, **drawn)
+    return [found, *others]
 
 
-TOOLS = [grid, grid_in_two_processes, score_of_the_search, validated, among_others, permuted]
-TOOLS += [pytest.param(tool, marks=pytest.mark.slow) for tool in (randomized, halving, nested, learned, curve)]
+TOOLS = {
+    "search": searched(GridSearchCV),
+    "search in two processes": searched(GridSearchCV, n_jobs=2),
+    "randomized": searched(RandomizedSearchCV, n_iter=2, random_state=0),
+    "halving": searched(HalvingGridSearchCV, min_resources=120, random_state=0),
+} | {tool.__name__: tool for tool in (validated, among_others, permuted, nested, learned, curve)}
+SLOW = ("randomized", "halving", "nested", "learned", "curve")
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize(
+    "tool", [pytest.param(tool, marks=pytest.mark.slow) if tool in SLOW else tool for tool in TOOLS]
+)
 def test_groups_reach_it_by_routing_and_by_name_with_the_same_scores(people, tool):
     X, y, sex = people
-    model = make_pipeline(
-        make_column_transformer((StandardScaler(), ["merit", "age"])),  # the model does not see the sex
-        LogisticRegression(),
-    )
-    by_name = tool(model, X, y, make_fairness_scorer("demographic_parity", sensitive_features="sex"), {})
+    scaled = make_column_transformer((StandardScaler(), ["merit", "age"]))  # the model does not see the sex
+    model = make_pipeline(scaled, LogisticRegression())
+    by_name = TOOLS[tool](model, X, y, make_fairness_scorer("demographic_parity", sensitive_features="sex"), {})
     scorer = make_fairness_scorer("demographic_parity")
     with config_context(enable_metadata_routing=True):
-        by_routing = tool(model, X, y, scorer, {"sensitive_features": sex})
+        by_routing = TOOLS[tool](model, X, y, scorer, {"sensitive_features": sex})
     assert np.isfinite(by_name).all()
     assert (np.asarray(by_name) < 0).all()
     np.testing.assert_array_equal(by_routing, by_name)
@@ -532,60 +454,34 @@ def test_scores_of_folds_are_those_of_tests_of_the_folds(people):
     found = cross_validate(
         LogisticRegression(), X, y, scoring=scorer, cv=FOLDS, return_estimator=True, return_indices=True
     )
-    for score, model, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"], strict=True):
-        test = FairnessTest(model).fit(X.iloc[rows], y.iloc[rows], sensitive_features=sex.iloc[rows])
-        assert score == test.p_value_
+    for result, fitted, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"], strict=True):
+        test = FairnessTest(fitted).fit(X.iloc[rows], y.iloc[rows], sensitive_features=sex.iloc[rows])
+        assert result == test.p_value_
 
 
 @pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize(
-    "container", [np.asarray, list, pl.Series, lambda s: pd.Categorical(s), lambda s: s.to_frame()]
-)
+@pytest.mark.parametrize("container", [np.asarray, list, pl.Series, pd.Categorical, pd.Series.to_frame])
 def test_groups_may_come_in_any_container_that_scikit_learn_can_slice(people, container):
     X, y, sex = people
     scorer = make_fairness_scorer("demographic_parity")
-    expected = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=FOLDS, params={"sensitive_features": sex})
-    found = cross_val_score(
-        LogisticRegression(), X, y, scoring=scorer, cv=FOLDS, params={"sensitive_features": container(sex)}
-    )
-    np.testing.assert_array_equal(found, expected)
-
-
-def test_columns_of_polars_are_found_by_their_names(people):
-    X, y, _ = people
-    scorer = make_fairness_scorer("demographic_parity", sensitive_features="sex")
-    expected = cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=FOLDS)
-    found = cross_val_score(LogisticRegression(), pl.DataFrame(X.to_dict("list")), y, scoring=scorer, cv=FOLDS)
-    np.testing.assert_allclose(found, expected)
-
-
-def test_regressors_are_scored_by_their_numbers(people):
-    X, y, sex = people
-    scorer = make_fairness_scorer("mean_prediction", output="disparity", sensitive_features="sex", method="asymptotic")
-    model = LinearRegression().fit(X, y)
-    predicted = model.predict(X)
-    gap = predicted[sex == "male"].mean() - predicted[sex == "female"].mean()
-    assert scorer(model, X, y) == pytest.approx(-abs(gap))
-
-
-# --- fairlearn's models ----------------------------------------------------------------------------------------------
+    scores = [
+        cross_val_score(LogisticRegression(), X, y, scoring=scorer, cv=FOLDS, params={"sensitive_features": groups})
+        for groups in (sex, container(sex))
+    ]
+    np.testing.assert_array_equal(*scores)
 
 
 @pytest.mark.usefixtures("routing")
 def test_a_threshold_optimizer_is_handed_the_groups_it_predicts_with(people):
     X, y, sex = people
-    model = ThresholdOptimizer(
+    optimizer = ThresholdOptimizer(
         estimator=LogisticRegression(), constraints="demographic_parity", predict_method="predict_proba"
     ).set_fit_request(sensitive_features=True)
-    scoring = {
-        "plain": make_fairness_scorer("demographic_parity", output="disparity"),
-        "bound": make_fairness_scorer("demographic_parity"),
-    }
-    params = {"sensitive_features": sex}
-    found = cross_validate(model, X, y, scoring=scoring, cv=FOLDS, params=params)
-    again = cross_validate(model, X, y, scoring=scoring, cv=FOLDS, params=params)
+    plain, params = make_fairness_scorer("demographic_parity", output="disparity"), {"sensitive_features": sex}
+    scoring = {"plain": plain, "bound": make_fairness_scorer("demographic_parity")}
+    found, again = (cross_validate(optimizer, X, y, scoring=scoring, cv=FOLDS, params=params) for _ in range(2))
     np.testing.assert_array_equal(found["test_bound"], again["test_bound"])
-    unfair = cross_val_score(LogisticRegression(), X, y, scoring=scoring["plain"], cv=FOLDS, params=params)
+    unfair = cross_val_score(LogisticRegression(), X, y, scoring=plain, cv=FOLDS, params=params)
     assert found["test_plain"].mean() > unfair.mean()
 
 
@@ -609,59 +505,61 @@ def test_a_randomised_model_is_searched_repeatably(people):
 # --- thresholds ------------------------------------------------------------------------------------------------------
 
 
+def tuned(model, scorer, X, y, sex, thresholds):
+    """The scores of thresholds, and the threshold that is chosen."""
+    tuner = TunedThresholdClassifierCV(
+        model, scoring=scorer, cv="prefit", refit=False, thresholds=thresholds, store_cv_results=True
+    ).fit(X, y, sensitive_features=sex)
+    assert tuner.best_score_ == max(tuner.cv_results_["scores"])
+    return tuner.cv_results_["scores"], tuner.best_threshold_
+
+
 @pytest.mark.usefixtures("routing")
 @pytest.mark.parametrize("words", [False, True])
 def test_a_threshold_is_tuned_for_fairness_by_routing(people, words):
     X, y, sex = people
-    y = np.where(y == 1, "hired", "turned down") if words else y.to_numpy()
+    y, positive = (np.where(y == 1, "hired", "turned down"), "hired") if words else (y.to_numpy(), 1)
     scorer = make_fairness_scorer("equalized_odds", output="disparity", **({"pos_label": "hired"} if words else {}))
-    tuned = TunedThresholdClassifierCV(
-        LogisticRegression(), scoring=scorer, cv="prefit", refit=False, thresholds=[0.3, 0.5, 0.7],
-        store_cv_results=True,
-    )  # fmt: skip
-    tuned.estimator.fit(X, y)
-    tuned.fit(X, y, sensitive_features=sex)
-    column = list(tuned.estimator.classes_).index("hired" if words else 1)
-    proba = tuned.estimator.predict_proba(X)[:, column]
-    truth = y == ("hired" if words else 1)
+    model, thresholds = LogisticRegression().fit(X, y), [0.3, 0.5, 0.7]
+    scores, _ = tuned(model, scorer, X, y, sex, thresholds)
+    proba = model.predict_proba(X)[:, list(model.classes_).index(positive)]
     expected = [
-        -fair.equalized_odds_difference(truth, proba >= threshold, sensitive_features=sex)
-        for threshold in (0.3, 0.5, 0.7)
+        -fair.equalized_odds_difference(y == positive, proba >= threshold, sensitive_features=sex)
+        for threshold in thresholds
     ]
-    np.testing.assert_allclose(tuned.cv_results_["scores"], expected)
-    assert tuned.best_score_ == max(tuned.cv_results_["scores"])
+    np.testing.assert_allclose(scores, expected)
 
 
 @pytest.mark.usefixtures("routing")
-def test_a_threshold_that_leaves_a_group_undefined_is_the_worst_and_not_the_best(people):
-    X, y, sex = people
+def test_a_threshold_that_leaves_a_group_undefined_is_the_worst_and_not_the_best(people, model):
     scorer = make_fairness_scorer("precision", output="disparity")
-    tuned = TunedThresholdClassifierCV(
-        LogisticRegression().fit(X, y), scoring=scorer, cv="prefit", refit=False, thresholds=[0.4, 0.999999],
-        store_cv_results=True,
-    )  # fmt: skip
     with pytest.warns(UndefinedMetricWarning):
-        tuned.fit(X, y, sensitive_features=sex)
-    assert tuned.cv_results_["scores"][1] == -np.inf
-    assert tuned.best_threshold_ == 0.4
+        scores, best = tuned(model, scorer, *people, [0.4, 0.999999])
+    assert scores[1] == -np.inf
+    assert best == 0.4
 
 
 @pytest.mark.usefixtures("routing")
-def test_the_tuner_cannot_read_columns_and_no_threshold_changes_scores(people):
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"sensitive_features": "sex"}, "sensitive_features cannot be used to tune thresholds: .*X is not passed when"),
+        ({"predict_params": {"x": 1}}, "predict_params cannot be used to tune thresholds"),
+        ({"prediction_threshold": 0.5}, "prediction_threshold cannot be used to tune thresholds"),
+        ({"output": "p_value", "baseline": Says()}, "baseline cannot be used to tune thresholds"),
+        ({"metric": "roc_auc", "n_resamples": 9}, "metric='roc_auc' is a metric of scores, which a threshold does not"),
+        ({"output": "disparity", "maximize": "roc_auc", "tolerance": 1}, "maximize='roc_auc' is a metric of scores"),
+    ],
+)
+def test_what_no_threshold_changes_or_the_tuner_does_not_pass_is_refused(people, params, message):
     X, y, sex = people
-    named = make_fairness_scorer("demographic_parity", sensitive_features="sex")
-    with pytest.raises(ValueError, match="X is not passed when thresholds are scored"):
-        TunedThresholdClassifierCV(LogisticRegression(), scoring=named).fit(X, y)
-    scored = make_fairness_scorer("roc_auc", n_resamples=9)
-    with pytest.raises(ValueError, match="metric='roc_auc' is a metric of scores, which a threshold does not change"):
-        TunedThresholdClassifierCV(LogisticRegression(), scoring=scored).fit(X, y, sensitive_features=sex)
+    scorer = make_fairness_scorer(**{"metric": "demographic_parity"} | params)
+    given = {} if "sensitive_features" in params else {"sensitive_features": sex}
+    with pytest.raises(ValueError, match=message):
+        TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer).fit(X, y, **given)
 
 
 # --- what has no meaning ---------------------------------------------------------------------------------------------
-
-
-def two_sided(y_true, y_pred, *, sensitive_features):
-    return 0.5
 
 
 @pytest.mark.parametrize(
@@ -675,6 +573,8 @@ def two_sided(y_true, y_pred, *, sensitive_features):
         ("accuracy", {"random_state": None}, "random_state of a scorer must be an integer, found None"),
         ("accuracy", {"random_state": np.random.RandomState(0)}, "random_state of a scorer must be an integer"),
         ("accuracy", {"alternative": "greater"}, "use alternative='two-sided', or output='disparity' or 'p_value'"),
+        ("accuracy", {"adjust": None}, "pointwise intervals"),
+        ("accuracy", {"adjust": "fdr_bh"}, "pointwise intervals"),
         ("accuracy", {"output": "statistic", "margin": 0.1}, "'statistic' is the distance from equality"),
         ("accuracy", {"output": "statistic", "alternative": "less"}, "'statistic' is the distance from equality"),
         ("normalized_mutual_info", {}, "normalized_mutual_info is one number for all groups and has no interval"),
@@ -687,6 +587,13 @@ def two_sided(y_true, y_pred, *, sensitive_features):
             "neither large nor small values are fairer",
         ),
         (fair.demographic_parity_difference, {"disparity": "ratio"}, "set disparity='difference'"),
+        ("accuracy", {"maximize": "accuracy"}, "tolerance is missing"),
+        ("accuracy", {"tolerance": 0.1}, "maximize is missing"),
+        ("accuracy", {"maximize": "accuracy", "tolerance": 0.1, "output": "p_value"}, "maximize needs a disparity"),
+        ("accuracy", {"maximize": "accuracy", "tolerance": -0.1}, "tolerance must be a number: at least 0"),
+        ("accuracy", {"maximize": "accuracy", "tolerance": 2, "disparity": "ratio"}, "above 0 and at most 1"),
+        ("accuracy", {"maximize": "no such score", "tolerance": 0.1}, "no such score"),
+        ("accuracy", {"maximize": lambda model, X, y: 1, "tolerance": 0.1}, "what sklearn.metrics.make_scorer returns"),
     ],
 )  # fmt: skip
 def test_what_has_no_meaning_is_refused_when_the_scorer_is_made(metric, params, message):
@@ -694,95 +601,37 @@ def test_what_has_no_meaning_is_refused_when_the_scorer_is_made(metric, params, 
         make_fairness_scorer(metric, **params)
 
 
-def test_a_set_of_metrics_of_any_kind_has_a_p_value(three):
-    X, y = three
-    scorer = make_fairness_scorer("hinnefeld", output="p_value", sensitive_features="group", n_resamples=399)
-    assert 0 < scorer(Says(), X, y) <= 1
-
-
 # --- one score that is constrained -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("disparity", "fair", "unfair"), [("difference", 0.9, 0.05), ("ratio", 0.1, 0.99)])
 def test_a_constrained_score_is_the_gain_within_the_tolerance_and_the_distance_beyond_it(
-    people, disparity, fair, unfair
+    people, model, disparity, fair, unfair
 ):
     X, y, _ = people
-    model = LogisticRegression().fit(X, y)
-    params = {"sensitive_features": "sex", "output": "disparity", "disparity": disparity}
-    plain = make_fairness_scorer("demographic_parity", **params)(model, X, y)
-    score = {
-        tolerance: make_fairness_scorer(
-            "demographic_parity", maximize="balanced_accuracy", tolerance=tolerance, **params
-        )(model, X, y)
-        for tolerance in (fair, unfair)
-    }
-    assert score[fair] == balanced_accuracy_score(y, model.predict(X))
-    least = unfair if disparity == "ratio" else -unfair
-    assert score[unfair] == pytest.approx(plain - least)
-    assert score[unfair] < 0
+    params = {"output": "disparity", "disparity": disparity}
+    plain = score("demographic_parity", X, y, model, "sex", **params)
+    within, beyond = (
+        score("demographic_parity", X, y, model, "sex", maximize="balanced_accuracy", tolerance=limit, **params)
+        for limit in (fair, unfair)
+    )
+    assert within == balanced_accuracy_score(y, model.predict(X))
+    assert beyond == pytest.approx(plain - (unfair if disparity == "ratio" else -unfair))
+    assert beyond < 0
+    with pytest.raises(ValueError, match="maximize must be a score between 0 and 1"):
+        score("demographic_parity", X, y, model, "sex", maximize="neg_log_loss", tolerance=1)
 
 
 def test_a_constrained_score_does_not_choose_the_model_that_predicts_nothing(people):
-    X, y, _ = people
-    grid = {"C": [1e-9, 1.0]}
-    fair = {"metric": "demographic_parity", "sensitive_features": "sex"}
-    alone = GridSearchCV(LogisticRegression(), grid, scoring=make_fairness_scorer(**fair), cv=3).fit(X, y)
-    both = make_fairness_scorer(**fair, maximize="balanced_accuracy", tolerance=0.9)
-    assert alone.best_params_ == {"C": 1e-9}
-    assert GridSearchCV(LogisticRegression(), grid, scoring=both, cv=3).fit(X, y).best_params_ == {"C": 1.0}
-    assert both.__name__ == "demographic_parity_upper_bound"
-
-
-def test_thresholds_are_tuned_by_a_constrained_score(people):
     X, y, sex = people
-    scorer = make_fairness_scorer("demographic_parity", maximize="balanced_accuracy", tolerance=0.9)
+    grid, constraint = {"C": [1e-9, 1.0]}, {"maximize": "balanced_accuracy", "tolerance": 0.9}
+    fair = {"metric": "demographic_parity", "sensitive_features": "sex"}
+    for scorer, best in ((make_fairness_scorer(**fair), 1e-9), (make_fairness_scorer(**fair, **constraint), 1.0)):
+        assert GridSearchCV(LogisticRegression(), grid, scoring=scorer, cv=3).fit(X, y).best_params_ == {"C": best}
+        assert scorer.__name__ == "demographic_parity_upper_bound"
+    scorer, given = make_fairness_scorer("demographic_parity", **constraint), {"cv": 2, "thresholds": 8}
     with config_context(enable_metadata_routing=True):
-        given = {"cv": 2, "thresholds": 8}
-        tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, **given).fit(
-            X, y, sensitive_features=sex
-        )
+        tuner = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, **given)
+        tuner.fit(X, y, sensitive_features=sex)
         best = TunedThresholdClassifierCV(LogisticRegression(), scoring="balanced_accuracy", **given).fit(X, y)
-    assert tuned.best_threshold_ == pytest.approx(best.best_threshold_)
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"maximize": "accuracy"}, "tolerance is missing"),
-        ({"tolerance": 0.1}, "maximize is missing"),
-        ({"maximize": "accuracy", "tolerance": 0.1, "output": "p_value"}, "maximize needs a disparity"),
-        ({"maximize": "accuracy", "tolerance": -0.1}, "tolerance must be a number: at least 0"),
-        ({"maximize": "accuracy", "tolerance": 2, "disparity": "ratio"}, "above 0 and at most 1"),
-        ({"maximize": "no such score", "tolerance": 0.1}, "no such score"),
-    ],
-)
-def test_constraints_that_have_no_meaning_are_refused(params, message):
-    with pytest.raises(ValueError, match=message):
-        make_fairness_scorer("demographic_parity", **params)
-
-
-def test_what_is_maximized_lies_between_0_and_1(people):
-    X, y, _ = people
-    scorer = make_fairness_scorer("demographic_parity", sensitive_features="sex", maximize="neg_log_loss", tolerance=1)
-    with pytest.raises(ValueError, match="maximize must be a score between 0 and 1"):
-        scorer(LogisticRegression().fit(X, y), X, y)
-
-
-def test_folds_do_not_warn_one_by_one_that_groups_are_small(people):
-    X, y, _ = people
-    model = LogisticRegression().fit(X, y)
-    with pytest.warns(SmallGroupWarning):
-        FairnessTest(model, metric="balanced_accuracy").fit(X[:60], y[:60], sensitive_features="sex")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        make_fairness_scorer("balanced_accuracy", sensitive_features="sex")(model, X[:60], y[:60])
-
-
-def test_columns_whose_names_are_numbers_are_found(people):
-    X, y, _ = people
-    numbered = X.rename(columns={"merit": 0, "age": 1, "sex": 2})
-    expected = make_fairness_scorer("demographic_parity", sensitive_features="sex")(Says("sex"), X, y)
-    for names in (2, [2]):
-        scorer = make_fairness_scorer("demographic_parity", sensitive_features=names)
-        assert scorer(Says(2), numbered, y) == expected
+    assert tuner.best_threshold_ == pytest.approx(best.best_threshold_)

@@ -7,6 +7,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from fairlearn.metrics import (
     MetricFrame,
@@ -15,10 +17,13 @@ from fairlearn.metrics import (
     false_positive_rate,
     mean_prediction,
     selection_rate,
+    selection_rate_ratio,
     true_negative_rate,
     true_positive_rate,
 )
+from scipy.stats import fisher_exact
 from sklearn.compose import make_column_transformer
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -43,54 +48,57 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import FairnessTest, SignificanceFrame
 
-# fairlearn's own metrics, and the functions from which it derives its disparities.
-OF_LABELS = {
-    "selection_rate": selection_rate,
-    "true_positive_rate": true_positive_rate,
-    "true_negative_rate": true_negative_rate,
-    "false_positive_rate": false_positive_rate,
-    "false_negative_rate": false_negative_rate,
-    "mean_prediction": mean_prediction,
-    "count": count,
-    "accuracy_score": accuracy_score,
-    "balanced_accuracy_score": balanced_accuracy_score,
-    "f1_score": f1_score,
-    "precision_score": precision_score,
-    "recall_score": recall_score,
-    "zero_one_loss": zero_one_loss,
-}
-OF_SCORES = {
-    "log_loss": log_loss,
-    "mean_absolute_error": mean_absolute_error,
-    "mean_squared_error": mean_squared_error,
-    "r2_score": r2_score,
-    "roc_auc_score": roc_auc_score,
-}
-# Functions with a built-in twin, with what FairnessTest calls them.
+# Functions of labels with a built-in twin, with what FairnessTest calls it; fairlearn's own metrics are among them.
 TWINS = {
-    **{name: name for name in list(OF_LABELS)[:5]},
-    "mean_prediction": "mean_prediction",
-    "accuracy_score": "accuracy",
-    "balanced_accuracy_score": "balanced_accuracy",
-    "f1_score": "f1",
-    "precision_score": "precision",
-    "recall_score": "recall",
-    "zero_one_loss": "zero_one_loss",
-    "jaccard_score": "jaccard",
-    "matthews_corrcoef": "matthews_corrcoef",
+    selection_rate: "selection_rate",
+    true_positive_rate: "true_positive_rate",
+    true_negative_rate: "true_negative_rate",
+    false_positive_rate: "false_positive_rate",
+    false_negative_rate: "false_negative_rate",
+    mean_prediction: "mean_prediction",
+    accuracy_score: "accuracy",
+    balanced_accuracy_score: "balanced_accuracy",
+    f1_score: "f1",
+    precision_score: "precision",
+    recall_score: "recall",
+    zero_one_loss: "zero_one_loss",
+    jaccard_score: "jaccard",
+    matthews_corrcoef: "matthews_corrcoef",
 }
-FUNCTIONS = OF_LABELS | OF_SCORES | {"jaccard_score": jaccard_score, "matthews_corrcoef": matthews_corrcoef}
+OF_LABELS = {function.__name__: function for function in [*list(TWINS)[:-2], count]}
+SCORED = (log_loss, mean_absolute_error, mean_squared_error, r2_score, roc_auc_score)
+OF_SCORES = {function.__name__: function for function in SCORED}
 METHODS = ("between_groups", "to_overall")
 RESULTS = [
     "value", "ci_low", "ci_high", "group", "other", "disparity", "statistic", "method", "reason", "p_value", "concern",
 ]  # fmt: skip
+
+N = 160
+RNG = np.random.default_rng(5)
+TRUE, PRED = RNG.integers(0, 2, N), RNG.integers(0, 2, N)
+SCORE, WEIGHT = RNG.uniform(0.2, 0.8, N), RNG.uniform(0.5, 2.0, N)
+SEX = np.where(np.arange(N) % 5 < 2, "f", "m")
+SITE = pd.Series(np.where(np.arange(N) % 2, "south", "north"), name="site")
+FEW = {"n_resamples": 39}
+labels_are_no_scores = pytest.mark.filterwarnings("ignore:.*:UserWarning")
+small_groups = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+
+def frame_of(metrics, y_true=TRUE, y_pred=PRED, sensitive_features=SEX, **params):
+    given = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": sensitive_features}
+    return SignificanceFrame(metrics=metrics, **given, **{"test_params": FEW, "random_state": 0, **params})
+
+
+def fairness_of(metric, y_true=TRUE, y_pred=PRED, sensitive_features=SEX, **params):
+    return FairnessTest.from_predictions(
+        y_true, y_pred, sensitive_features=sensitive_features, metric=metric, **{**FEW, "random_state": 0, **params}
+    )
 
 
 def same(one, other):
     """Whether two results of frames are the same object of pandas, or the same number."""
     assert type(one) is type(other)
     if isinstance(one, list):
-        assert len(one) == len(other)
         for a, b in zip(one, other, strict=True):
             same(a, b)
     elif isinstance(one, pd.DataFrame):
@@ -99,6 +107,29 @@ def same(one, other):
         pd.testing.assert_series_equal(one, other, check_exact=True)
     else:
         assert one == other or (np.isnan(one) and np.isnan(other))
+
+
+def shown_and_tested(frame):
+    """Whether the comparison of two groups is of the values that the frame shows; by which methods."""
+    rows = frame.difference_test()
+    for name, row in rows.iterrows():
+        shown = frame.by_group[name]
+        assert row["disparity"] == pytest.approx(shown[row["group"]] - shown[row["other"]], rel=1e-5, abs=1e-12), name
+        assert abs(row["disparity"]) == pytest.approx(row["value"], rel=1e-5, abs=1e-12), name
+    assert (rows["reason"] == "").all()
+    return rows["method"].str.split().str[0].tolist()
+
+
+def mean(y_true, y_pred):
+    return float(np.mean(y_pred))
+
+
+def cost(y_true, y_pred):
+    """The mean cost of decisions, which only this file knows."""
+    return float(np.mean(np.where(y_true > y_pred, 5.0, 1.0) * (y_true != y_pred)))
+
+
+# Number for number -----------------------------------------------------------------------------
 
 
 def everything(frame):
@@ -115,73 +146,46 @@ def everything(frame):
             yield from (frame.difference_ci(method=method), frame.ratio_ci(method=method))
 
 
-@pytest.fixture
-def few():
-    """People of two groups and two levels, with labels, probabilities and weights."""
-    rng = np.random.default_rng(1)
-    n = 240
-    return {
-        "y_true": rng.integers(0, 2, n),
-        "y_pred": rng.integers(0, 2, n),
-        "score": rng.random(n),
-        "weight": rng.uniform(0.5, 2.0, n),
-        "sex": pd.Series(np.where(np.arange(n) % 3 == 0, "f", "m"), name="sex"),
-        "site": pd.Series(np.where(np.arange(n) % 2 == 0, "north", "south"), name="site"),
-    }
+BOOTSTRAP = {"n_boot": 3, "ci_quantiles": [0.05, 0.5, 0.95]}
 
 
-# Number for number -----------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # small groups in bootstrap samples
-@pytest.mark.parametrize("features", [["race"], ["sex", "age_cat"]])
-@pytest.mark.parametrize("metrics", [OF_LABELS, OF_SCORES], ids=["labels", "scores"])
-def test_metric_functions_of_fairlearn_are_equal_number_for_number_on_compas(compas, metrics, features):
-    given = {
-        "metrics": metrics,
-        "y_true": compas.y_true[::4],
-        "y_pred": compas.y_pred[::4] if metrics is OF_LABELS else compas.decile_score[::4] / 11,
-        "sensitive_features": compas.sensitive_features[features][::4],
-    }
-    for one, other in zip(everything(MetricFrame(**given)), everything(SignificanceFrame(**given)), strict=True):
-        same(one, other)
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")  # small groups in bootstrap samples
+@small_groups
 @pytest.mark.parametrize(
-    ("metrics", "control", "seed"),
+    ("metrics", "features", "control", "step"),
     [
-        (OF_LABELS | {"auc": roc_auc_score}, None, int),
-        (selection_rate, "age_cat", np.random.RandomState),
-        (f1_score, None, np.random.RandomState),
+        (OF_LABELS, ["race"], None, 4),
+        (OF_SCORES, ["race"], None, 4),
+        (OF_LABELS, ["sex", "age_cat"], None, 4),
+        (OF_SCORES, ["sex", "age_cat"], None, 4),
+        (OF_LABELS | {"auc": roc_auc_score}, "sex", None, 20),  # from 20 on with a bootstrap
+        (selection_rate, "sex", "age_cat", 20),
+        (f1_score, "sex", None, 20),
     ],
-    ids=["dict", "callable and levels", "callable"],
 )
-def test_bootstrapped_limits_are_equal_number_for_number_on_compas(compas, metrics, control, seed):
+def test_everything_of_metric_frame_is_equal_number_for_number_on_compas(compas, metrics, features, control, step):
+    groups = compas.sensitive_features.iloc[::step]
     given = {
         "metrics": metrics,
-        "y_true": compas.y_true[::20],
-        "y_pred": compas.y_pred[::20],
-        "sensitive_features": compas.sensitive_features["sex"][::20],
-        "control_features": None if control is None else compas.sensitive_features[control][::20],
-        "n_boot": 3,
-        "ci_quantiles": [0.05, 0.5, 0.95],
+        "y_true": compas.y_true[::step],
+        "y_pred": compas.decile_score[::step] / 11 if metrics is OF_SCORES else compas.y_pred[::step],
+        "sensitive_features": groups[features],
+        "control_features": None if control is None else groups[control],
+        **(BOOTSTRAP if step == 20 else {}),
     }
-    frames = [cls(**given, random_state=seed(7)) for cls in (MetricFrame, SignificanceFrame)]
+    frames = [cls(**given, random_state=np.random.RandomState(7)) for cls in (MetricFrame, SignificanceFrame)]
     for one, other in zip(*map(everything, frames), strict=True):
         same(one, other)
 
 
-def test_the_bootstrap_draws_from_the_users_generator_exactly_as_it_did(few):
-    given = {k: few[k] for k in ("y_true", "y_pred")} | {"sensitive_features": few["sex"], "metrics": roc_auc_score}
+@labels_are_no_scores
+def test_the_bootstrap_draws_from_the_users_generator_exactly_as_it_did():
+    given = {"y_true": TRUE, "y_pred": PRED, "sensitive_features": SEX, "metrics": roc_auc_score, **BOOTSTRAP}
     after = []
     for cls in (MetricFrame, SignificanceFrame):
         generator = np.random.RandomState(3)
-        frame = cls(**given, n_boot=5, ci_quantiles=[0.5], random_state=generator)
+        frame = cls(**given, random_state=generator)
         if cls is SignificanceFrame:
-            with warnings.catch_warnings():  # labels are no scores, which is said
-                warnings.simplefilter("ignore", UserWarning)
-                frame.p_values()
+            frame.p_values()
         after.append(generator.randint(2**31 - 1))
     assert after[0] == after[1]
 
@@ -201,24 +205,19 @@ QUICKSTART = {
 def quickstart(frame_class, y_true, y_pred, sex):
     """fairlearn's quickstart from the predictions on, with the frame of one's choice."""
     accuracy_by_sex = frame_class(metrics=accuracy_score, y_true=y_true, y_pred=y_pred, sensitive_features=sex)
-    yield accuracy_by_sex.overall
-    yield accuracy_by_sex.by_group
+    yield from (accuracy_by_sex.overall, accuracy_by_sex.by_group)
     metric_frame = frame_class(metrics=QUICKSTART, y_true=y_true, y_pred=y_pred, sensitive_features=sex)
-    yield metric_frame.overall
-    yield metric_frame.by_group
-    yield metric_frame.difference()
+    yield from (metric_frame.overall, metric_frame.by_group, metric_frame.difference())
     axes = metric_frame.by_group.plot.bar(
         subplots=True, layout=[3, 3], legend=False, figsize=[12, 8], title="Show all metrics"
     )
     yield [float(bar.get_height()) for ax in axes.ravel() for bar in ax.patches]
 
 
-def runs_alike(y_true, y_pred, sex):
+def runs_alike(*people):
     plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed: the quickstart draws")
     plt.switch_backend("agg")
-    for one, other in zip(
-        quickstart(MetricFrame, y_true, y_pred, sex), quickstart(SignificanceFrame, y_true, y_pred, sex), strict=True
-    ):
+    for one, other in zip(quickstart(MetricFrame, *people), quickstart(SignificanceFrame, *people), strict=True):
         same(one, other)
     plt.close("all")
 
@@ -279,28 +278,14 @@ def test_plot_metric_frame_draws_it_with_and_without_error_bars(compas):
     ],
 )
 def test_p_values_of_known_functions_are_those_of_fairness_test(compas, method, disparity):
-    frame = SignificanceFrame(
-        metrics={name: FUNCTIONS[name] for name in TWINS},
-        y_true=compas.y_true[::15],
-        y_pred=compas.y_pred[::15],
-        sensitive_features=compas.sensitive_features["sex"][::15],
-        random_state=5,
-        test_params={"n_resamples": 39},
-    )
+    people = compas.y_true[::15], compas.y_pred[::15], compas.sensitive_features["sex"][::15]
+    frame = frame_of({function.__name__: function for function in TWINS}, *people, random_state=5)
     shown = frame.p_values(method, disparity)
-    for name, ours in TWINS.items():
-        test = FairnessTest.from_predictions(
-            compas.y_true[::15],
-            compas.y_pred[::15],
-            sensitive_features=compas.sensitive_features["sex"][::15],
-            metric=ours,
-            compare=method,
-            disparity=disparity,
-            n_resamples=39,
-            random_state=5,
-        )
-        assert shown[name] == test.p_value_, name
-        row = (frame.difference_test if disparity == "difference" else frame.ratio_test)(method).loc[name]
+    rows = (frame.difference_test if disparity == "difference" else frame.ratio_test)(method)
+    for function, metric in TWINS.items():
+        test = fairness_of(metric, *people, compare=method, disparity=disparity, random_state=5)
+        row = rows.loc[function.__name__]
+        assert shown[function.__name__] == row["p_value"] == test.p_value_, metric
         assert (row["disparity"], row["statistic"]) == (test.disparity_, test.statistic_)
         assert row["concern"] == test.concern_
         assert (row["group"], row["other"]) in set(
@@ -308,134 +293,337 @@ def test_p_values_of_known_functions_are_those_of_fairness_test(compas, method, 
         )
 
 
-@pytest.mark.parametrize("name", [*OF_SCORES, "brier_score_loss"])
-def test_p_values_of_scores_are_those_of_a_fairness_test_with_the_same_seed(few, name):
-    function = OF_SCORES.get(name, brier_score_loss)
-    known = name != "r2_score"
-    frame = SignificanceFrame(
-        metrics=function,
-        y_true=few["y_true"],
-        y_pred=few["score"],
-        sensitive_features=few["sex"],
-        random_state=11,
-        test_params={} if known else {"n_resamples": 39},
-    )
-    if known:
-        test = FairnessTest.from_predictions(
-            few["y_true"], few["score"], sensitive_features=few["sex"], metric=function, random_state=11
-        )
-        assert frame.p_values() == test.p_value_
-        assert frame.difference_test()["disparity"].item() == test.disparity_
-    else:  # of row numbers instead of numbers: the same distribution, drawn otherwise
+@pytest.mark.parametrize("function", [*OF_SCORES.values(), brier_score_loss], ids=lambda function: function.__name__)
+def test_p_values_of_scores_are_those_of_a_fairness_test_with_the_same_seed(function):
+    frame = frame_of(function, TRUE, SCORE, random_state=11)
+    if function is r2_score:  # of row numbers instead of numbers: the same distribution, drawn otherwise
         assert frame.difference_test()["method"].item() == "permutation"
         assert abs(frame.difference_test()["disparity"].item()) == pytest.approx(frame.difference(), rel=1e-9)
-
-
-def own_cost(y_true, y_pred):
-    """Return the mean cost of decisions; nobody but this file knows it."""
-    return float(np.mean(np.where(y_true > y_pred, 5.0, 1.0) * (y_true != y_pred)))
+        return
+    test = fairness_of(function, TRUE, SCORE, random_state=11)
+    assert frame.p_values() == test.p_value_
+    assert frame.difference_test()["disparity"].item() == test.disparity_
 
 
 @pytest.mark.parametrize(
     "function",
-    [own_cost, pytest.param(functools.partial(f1_score, average="macro"), marks=pytest.mark.slow)],
+    [cost, pytest.param(functools.partial(f1_score, average="macro"), marks=pytest.mark.slow)],
     ids=["own", "macro"],
 )
-def test_p_values_of_other_functions_are_those_of_a_fairness_test_with_the_same_seed(few, function):
-    given = {"y_true": few["y_true"], "y_pred": few["y_pred"], "sensitive_features": few["sex"]}
-    frame = SignificanceFrame(metrics={"own": function}, **given, random_state=2, test_params={"n_resamples": 99})
-    test = FairnessTest.from_predictions(**given, metric=function, n_resamples=99, random_state=2)
-    assert frame.p_values()["own"] == test.p_value_
+def test_p_values_of_other_functions_are_those_of_a_fairness_test_with_the_same_seed(function):
+    frame = frame_of({"own": function}, random_state=2, test_params={"n_resamples": 99})
+    assert frame.p_values()["own"] == fairness_of(function, n_resamples=99, random_state=2).p_value_
     assert frame.comparisons()["metric"].tolist() == ["own"]
 
 
 @pytest.mark.parametrize(("groups", "enough"), [(2, 199), (5, 400)])  # 10 comparisons: 20 of 401 are at most .05
-def test_functions_that_are_not_known_have_as_many_resamples_as_rejecting_needs(few, groups, enough):
-    given = {"y_true": few["y_true"], "y_pred": few["y_pred"], "sensitive_features": np.arange(240) % groups}
-    frame = SignificanceFrame(metrics=own_cost, **given, random_state=2)
-    test = FairnessTest.from_predictions(**given, metric=own_cost, n_resamples=enough, random_state=2)
-    assert frame.p_values() == test.p_value_
+def test_functions_that_are_not_known_have_as_many_resamples_as_rejecting_needs(groups, enough):
+    frame = frame_of(cost, sensitive_features=np.arange(N) % groups, test_params=None)
+    assert frame.p_values() == fairness_of(cost, sensitive_features=np.arange(N) % groups, n_resamples=enough).p_value_
 
 
-def test_weights_of_a_known_function_reach_its_test(few):
-    frame = SignificanceFrame(
-        metrics={"rate": selection_rate, "auc": roc_auc_score},
-        y_true=few["y_true"],
-        y_pred=few["score"] > 0.4,
-        sensitive_features=few["sex"],
-        sample_params={"rate": {"sample_weight": few["weight"]}, "auc": {"sample_weight": None}},
-        random_state=4,
-        test_params={"n_resamples": 199},
-    )
-    test = FairnessTest.from_predictions(
-        few["y_true"],
-        (few["score"] > 0.4).astype(int),
-        sensitive_features=few["sex"],
-        sample_weight=few["weight"],
-        metric="selection_rate",
-        n_resamples=199,
-        random_state=4,
-    )
-    with warnings.catch_warnings():  # the AUC of labels is one of labels, which is said
-        warnings.simplefilter("ignore", UserWarning)
-        rows = frame.difference_test()
-    assert rows.loc["rate", "p_value"] == test.p_value_
-    assert rows.loc["rate", "disparity"] == test.disparity_
-    assert abs(rows.loc["rate", "disparity"]) == pytest.approx(rows.loc["rate", "value"], rel=1e-9)
+@labels_are_no_scores
+def test_weights_of_a_known_function_reach_its_test():
+    weights = {"rate": {"sample_weight": WEIGHT}, "auc": {"sample_weight": None}}
+    frame = frame_of({"rate": selection_rate, "auc": roc_auc_score}, sample_params=weights)
+    test, row = fairness_of("selection_rate", sample_weight=WEIGHT), frame.difference_test().loc["rate"]
+    assert row["p_value"] == test.p_value_
+    assert row["disparity"] == test.disparity_
+    assert abs(row["disparity"]) == pytest.approx(row["value"], rel=1e-9)
 
 
-def test_control_features_give_one_row_per_level_each_of_the_people_of_that_level(few):
-    frame = SignificanceFrame(
-        metrics={"tpr": true_positive_rate, "acc": accuracy_score},
-        y_true=few["y_true"],
-        y_pred=few["y_pred"],
-        sensitive_features=few["sex"],
-        control_features=few["site"],
-    )
+@pytest.mark.parametrize("seed", [3, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)], ids=repr)
+def test_every_test_has_the_same_seed_in_whatever_order_they_are_asked_for(seed):
+    state = pickle.dumps(seed)
+    frame = frame_of({"auc": roc_auc_score, "loss": log_loss}, TRUE, SCORE, random_state=seed)
+    for name, metric in (("loss", "log_loss"), ("auc", "roc_auc")):
+        assert frame.p_values()[name] == fairness_of(metric, TRUE, SCORE, random_state=pickle.loads(state)).p_value_
+    assert pickle.dumps(seed) == state  # the tests advance a copy
+
+
+def test_control_features_give_one_row_per_level_each_of_the_people_of_that_level():
+    metrics = {"tpr": true_positive_rate, "acc": accuracy_score}
+    frame = frame_of(metrics, control_features=SITE)
     rows = frame.difference_test()
     assert rows.index.names == ["site", "metric"]
     assert rows.index.tolist() == [(site, name) for site in ("north", "south") for name in ("tpr", "acc")]
     for site in ("north", "south"):
-        there = (few["site"] == site).to_numpy()
-        alone = SignificanceFrame(
-            metrics={"tpr": true_positive_rate, "acc": accuracy_score},
-            y_true=few["y_true"][there],
-            y_pred=few["y_pred"][there],
-            sensitive_features=few["sex"][there],
-        )
-        pd.testing.assert_frame_equal(rows.loc[site], alone.difference_test())
+        there = (site == SITE).to_numpy()
+        alone = frame_of(metrics, TRUE[there], PRED[there], SEX[there])
+        same(rows.loc[site], alone.difference_test())
         same(frame.p_values().loc[site].rename(None), alone.p_values())
         mine = frame.comparisons().query("site == @site").drop(columns="site").reset_index(drop=True)
-        pd.testing.assert_frame_equal(mine, alone.comparisons())
-
-
-def test_the_name_of_a_function_means_the_function(few):
-    given = {"y_true": few["y_true"], "y_pred": few["y_pred"], "sensitive_features": few["sex"], "random_state": 0}
-    names, functions = {"fpr": "fpr", "right": "accuracy"}, {"fpr": false_positive_rate, "right": accuracy_score}
-    frame = SignificanceFrame(metrics=names, **given)
-    same(frame.difference_test(), SignificanceFrame(metrics=functions, **given).difference_test())
-    assert SignificanceFrame(metrics="selection_rate", **given).by_group.name == "selection_rate"
-    with pytest.raises(ValueError, match=r"'kuiper_calibration', which is no function of fairlearn\.metrics"):
-        SignificanceFrame(metrics="kuiper_calibration", **given)
+        same(mine, alone.comparisons())
 
 
 def test_all_comparisons_are_there_to_be_adjusted_further(compas):
-    frame = SignificanceFrame(
-        metrics={"selection": selection_rate, "count": count, "accuracy": accuracy_score},
-        y_true=compas.y_true,
-        y_pred=compas.y_pred,
-        sensitive_features=compas.sensitive_features["age_cat"],
-        control_features=compas.sensitive_features["sex"],
-    )
+    features = compas.sensitive_features
+    frame = frame_of(
+        {"selection": selection_rate, "count": count, "accuracy": accuracy_score},
+        compas.y_true, compas.y_pred, features["age_cat"], control_features=features["sex"],
+    )  # fmt: skip
     rows = frame.comparisons()
     assert rows.columns[:4].tolist() == ["sex", "metric", "group", "other"]
     assert "stratum" not in rows
     assert len(rows) == 2 * 2 * 3  # levels, metrics with a test, pairs of three groups
-    smallest = rows.groupby(["sex", "metric"])["p_value_adjusted"].min()
-    for (sex, metric), p in smallest.items():
+    for (sex, metric), p in rows.groupby(["sex", "metric"])["p_value_adjusted"].min().items():
         assert frame.p_values().loc[sex, metric] == p
-    overall = frame.comparisons("to_overall", "ratio")
-    assert (overall["other"] == "overall").all()
+    assert (frame.comparisons("to_overall", "ratio")["other"] == "overall").all()
+
+
+def test_the_name_of_a_function_means_the_function():
+    frame = frame_of({"fpr": "fpr", "right": "accuracy"})
+    same(frame.difference_test(), frame_of({"fpr": false_positive_rate, "right": accuracy_score}).difference_test())
+    assert frame_of("selection_rate").by_group.name == "selection_rate"
+    with pytest.raises(ValueError, match=r"'kuiper_calibration', which is no function of fairlearn\.metrics"):
+        frame_of("kuiper_calibration")
+
+
+def test_the_exact_test_of_a_table_by_hand():
+    """8 of 10 against 2 of 10: Boschloo's p-value is at most Fisher's, .0230."""
+    frame = frame_of(selection_rate, np.zeros(20, int), np.repeat([1, 0, 1, 0], [8, 2, 2, 8]), ["a"] * 10 + ["b"] * 10)
+    assert 0.005 < frame.p_values() <= fisher_exact([[8, 2], [2, 8]]).pvalue
+    low, high = frame.difference_interval()
+    assert 0 < low < frame.difference() < high < 1
+
+
+# What is tested is what is shown ---------------------------------------------------------------
+
+
+def test_label_1_is_positive_for_the_test_where_it_is_for_the_function():
+    """FairnessTest would ask which of 1 and 2 is positive; fairlearn's and scikit-learn's functions take 1."""
+    frame = frame_of(
+        {
+            "selection": selection_rate,
+            "recall": recall_score,
+            "recall of 2": functools.partial(recall_score, pos_label=2),
+            "selection of 2": functools.partial(selection_rate, pos_label=2),
+        },
+        TRUE + 1,
+        PRED + 1,
+    )
+    assert shown_and_tested(frame) == ["exact"] * 4
+    for name, label in [("recall", 1), ("recall of 2", 2)]:
+        test = fairness_of("recall", TRUE + 1, PRED + 1, pos_label=label)
+        assert frame.p_values()[name] == test.p_value_
+        assert frame.difference_test().loc[name, "disparity"] == test.disparity_
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [(["no", "yes"], "yes"), (["yes", "no"], "no"), ([False, True], None), ([-1, 1], None), ([0.0, 1.0], None)],
+    ids=str,
+)
+def test_labels_of_any_kind_have_exact_tests(labels, positive):
+    metrics = {"rate": selection_rate, "fpr": false_positive_rate, "precision": precision_score}
+    if positive is not None:
+        metrics = {name: functools.partial(function, pos_label=positive) for name, function in metrics.items()}
+    labels = np.array(labels)
+    frame = frame_of({**metrics, "accuracy": accuracy_score}, labels[TRUE], labels[PRED])
+    assert shown_and_tested(frame) == ["exact"] * 4
+    expected = frame_of({"rate": selection_rate, "accuracy": accuracy_score}).p_values()
+    assert frame.p_values()[["rate", "accuracy"]].tolist() == pytest.approx(expected.tolist())
+
+
+THREE = RNG.integers(0, 3, N)
+LIKELY = RNG.dirichlet([1, 1, 1], N)
+ONE_VALUE = {"n_resamples": 19, "variance": None}  # a jackknife of log_loss takes seconds
+
+
+def of_truth(y_true, y_pred):
+    return float(y_pred[np.arange(len(y_true)), y_true].mean())
+
+
+def of_order(y_true, y_pred):
+    return float(y_pred[0] + 2 * y_true[-1])
+
+
+def of_dtype(y_true, y_pred):
+    return accuracy_score(y_true.astype(int), y_pred) if y_pred.dtype == np.int64 else -1.0
+
+
+def of_twenty(y_true, y_pred, sample_weight=None):
+    if len(y_true) < 20:
+        raise ValueError("too few")
+    return float(np.mean(y_pred))
+
+
+def of_price(y_true, y_pred, *, price, sample_weight):
+    return float(np.average((y_true != y_pred) * price, weights=sample_weight))
+
+
+def of_gap(y_true, y_pred, *, sensitive_features):
+    return abs(float(y_pred[sensitive_features == "a"].mean() - y_pred[sensitive_features == "b"].mean()))
+
+
+RACE = np.where(np.arange(N) % 3 == 0, "a", "b")
+PRICE = {"price": RNG.uniform(1, 10, N), "sample_weight": WEIGHT}
+MACRO = functools.partial(f1_score, average="weighted")
+HALF = functools.partial(roc_auc_score, max_fpr=0.5)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "y_true", "y_pred", "params", "methods"),
+    [
+        ([accuracy_score, matthews_corrcoef, balanced_accuracy_score, MACRO], THREE[::-1], THREE, {}, "exact score"),
+        ([selection_rate], THREE[::-1], THREE, {}, "exact"),
+        ([selection_rate], np.array(["no", "yes"])[TRUE], np.array(["no", "yes"])[PRED], {}, "exact"),  # no label 1
+        ([selection_rate], TRUE, SCORE, {}, "exact"),  # scores that equal 1, of which there are none
+        ([roc_auc_score], TRUE + 1, SCORE, {}, "score"),
+        ([log_loss, mean_squared_error], TRUE, SCORE.astype(np.float32), {}, "permutation"),
+        ([of_order, of_dtype], TRUE.astype(object), PRED, {}, "permutation"),
+        ([of_twenty], TRUE, PRED, {}, "permutation"),
+        ([lambda t, p: float(np.nanmean(p))], TRUE, np.where(TRUE, SCORE, np.nan), {}, "permutation"),
+        ([of_truth, log_loss], THREE, LIKELY, {"test_params": ONE_VALUE}, "permutation"),
+        ([of_truth], THREE.tolist(), [tuple(row) for row in LIKELY], {"test_params": ONE_VALUE}, "permutation"),
+        ([of_price], TRUE, PRED, {"sample_params": {"0": PRICE}}, "permutation"),
+        ([of_gap], TRUE, PRED, {"sample_params": {"0": {"sensitive_features": RACE}}}, "permutation"),
+        pytest.param(
+            [functools.partial(log_loss, normalize=False), HALF, functools.partial(brier_score_loss, pos_label=0)],
+            TRUE, SCORE, {"test_params": {"n_resamples": 19}}, "permutation", marks=pytest.mark.slow,
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_tested_is_what_is_shown(metrics, y_true, y_pred, params, methods):
+    frame = frame_of({str(number): metric for number, metric in enumerate(metrics)}, y_true, y_pred, **params)
+    found = shown_and_tested(frame)
+    assert " ".join(dict.fromkeys(found)) == methods
+    assert frame.p_values().between(0, 1, inclusive="right").all()
+
+
+def test_the_same_values_have_the_same_p_values_however_they_are_written():
+    metrics = {"auc": roc_auc_score, "loss": log_loss}
+    expected = frame_of(metrics, TRUE, SCORE).p_values()
+    same(frame_of(metrics, TRUE + 1, SCORE).p_values(), expected)
+    same(frame_of(metrics, TRUE, SCORE.astype(np.float32)).p_values(), expected)  # the same resamples, to six digits
+    default = functools.partial(log_loss, normalize=True)
+    assert frame_of({"loss": default}, TRUE, SCORE).p_values()["loss"] == expected["loss"]
+    both = frame_of({"mean": mean_prediction, "rate": selection_rate}).p_values()
+    assert both["mean"] == both["rate"]
+    dear = {"cost": {"price": np.where(SEX == "f", 10.0, 1.0), "sample_weight": WEIGHT}}
+    assert frame_of({"cost": of_price}, y_pred=1 - TRUE, sample_params=dear).p_values()["cost"] == 1 / 40
+
+
+@small_groups
+@pytest.mark.parametrize(
+    ("function", "shown"),
+    [
+        (true_positive_rate, 0.0),
+        (recall_score, 0.0),
+        (functools.partial(recall_score, zero_division=1.0), 1.0),
+        (functools.partial(recall_score, zero_division=np.nan), np.nan),
+    ],
+    ids=["fairlearn", "scikit-learn", "one", "nan"],
+)
+def test_a_group_in_which_a_rate_is_undefined_is_left_out_whatever_is_shown_for_it(function, shown):
+    group = np.where(np.arange(N) < 20, "none", SEX)
+    frame = frame_of({"tpr": function}, np.where(np.arange(N) < 20, 0, TRUE), PRED, group)
+    assert np.array_equal(frame.by_group.loc["none", "tpr"], shown, equal_nan=True)
+    row = frame.difference_test().loc["tpr"]
+    reason = "left out: none: undefined: nobody meets the condition (people whose true label is positive)"
+    assert row["reason"] == reason
+    rest = frame_of({"tpr": true_positive_rate}, TRUE[20:], PRED[20:], group[20:])
+    assert row["p_value"] == rest.p_values()["tpr"]
+    assert {row["group"], row["other"]} == {"f", "m"}
+    assert row["ci_high"] == rest.difference_interval()[1]["tpr"]
+
+
+def test_an_undefined_rate_is_said_once_by_a_warning():
+    third = np.where(np.arange(N) % 2 == 0, SEX, "x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        frame = frame_of({"tpr": true_positive_rate}, np.where(SEX == "f", TRUE, 0), PRED, third)
+    with pytest.warns(UndefinedMetricWarning, match="tpr of m is undefined"):
+        frame.p_values()
+    frame.p_values()
+
+
+@labels_are_no_scores
+def test_people_are_paired_by_position_as_in_metric_frame():
+    index = np.arange(N)
+    frame = frame_of(
+        {"rate": selection_rate, "auc": roc_auc_score},
+        pd.Series(TRUE, index=index[::-1]),
+        pd.Series(PRED, index=index + 7),
+        pd.DataFrame({"sex": SEX}, index=RNG.permutation(index)),
+    )
+    assert shown_and_tested(frame) == ["exact", "score"]
+    assert frame.p_values()["rate"] == frame_of({"rate": selection_rate}).p_values()["rate"]
+
+
+# Containers and names --------------------------------------------------------------------------
+
+CONTAINERS = {
+    "list": SEX.tolist(),
+    "tuple": tuple(SEX),
+    "objects": SEX.astype(object),
+    "series": pd.Series(SEX, name="sex"),
+    "categorical": pd.Series(pd.Categorical(SEX, categories=["m", "f", "nobody"]), name="sex"),
+    "strings": pd.Series(SEX, name="sex", dtype="string"),
+    "frame": pd.DataFrame({"sex": SEX}),
+    "dict": {"sex": SEX},
+    "column": SEX[:, None],
+    "polars": pl.DataFrame({"sex": SEX}),
+    "polars series": pl.Series("sex", SEX),
+    "arrow": pa.table({"sex": SEX}),
+}
+
+
+@pytest.mark.in_turn(2)
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_groups_are_the_same_in_every_container_and_named_as_metric_frame_names_them(container):
+    features = CONTAINERS[container]
+    frame = frame_of(true_positive_rate, sensitive_features=features)
+    plain = MetricFrame(metrics=true_positive_rate, y_true=TRUE, y_pred=PRED, sensitive_features=features)
+    same(frame.by_group, plain.by_group)
+    assert frame.p_values() == frame_of(true_positive_rate).p_values()
+    assert set(frame.comparisons()[["group", "other"]].iloc[0]) == {"f", "m"}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False],
+        [3, 1],
+        [0.5, 2.0],
+        pd.to_datetime(["2020-01-01", "2021-06-01"]),
+        [("a", 1), ("b", 2)],
+        [("a", 1), "x"],
+    ],
+    ids=["bool", "int", "float", "date", "tuple", "mixed"],
+)
+def test_groups_may_be_of_any_kind(values):
+    groups = [values[int(sex == "f")] for sex in SEX]
+    frame = frame_of({"rate": selection_rate}, sensitive_features={"g": groups})
+    assert frame.p_values()["rate"] == pytest.approx(frame_of({"rate": selection_rate}).p_values()["rate"], rel=1e-12)
+    row, shown = frame.comparisons().iloc[0], dict(zip(frame.by_group.index, frame.by_group["rate"], strict=True))
+    assert row["disparity"] == pytest.approx(shown[row["group"]] - shown[row["other"]])
+
+
+def test_features_and_metrics_may_have_any_names_and_be_read_once():
+    once = frame_of({0: selection_rate, ("a", 1): accuracy_score}, sensitive_features={"count": iter(SEX)})
+    same(once.p_values(), frame_of({0: selection_rate, ("a", 1): accuracy_score}).p_values())
+    assert once.difference_test().index.tolist() == once.comparisons()["metric"].tolist() == [0, ("a", 1)]
+    levels = {"metric": np.arange(N) % 2, "group": np.arange(N) // 80}
+    frame = frame_of({"rate": selection_rate}, control_features=levels)
+    assert frame.difference_test().index.names == ["metric", "group", "metric"]
+    assert frame.comparisons().columns[:5].tolist() == ["metric", "group", "metric", "group", "other"]
+    crossed = frame_of({"rate": selection_rate}, sensitive_features={"sex": SEX, "half": np.arange(N) // 80})
+    assert set(crossed.comparisons()["group"]) | set(crossed.comparisons()["other"]) == set(crossed.by_group.index)
+    assert shown_and_tested(crossed) == ["exact"]
+    for control in (None, SEX):
+        empty = frame_of({}, control_features=control)
+        assert empty.p_values().size == len(empty.difference_test()) == len(empty.comparisons()) == 0
+        assert "p_value" in empty.comparisons().columns
+
+
+@pytest.mark.parametrize("second", ["control_features", "sensitive_features"])
+@pytest.mark.parametrize("labels", [["x", ("a", 1)], [("a", 1), 2]])
+def test_tuples_beside_other_labels_are_refused_in_combinations_of_features(labels, second):
+    features = {"sensitive_features": {"f": [labels[place % 2] for place in range(N)]}, "control_features": {}}
+    features[second] = features[second] | {"second": SITE}
+    with pytest.raises(ValueError, match="holds tuples, which MetricFrame treats as several features: pass a Data"):
+        frame_of(selection_rate, **features)
 
 
 # Shapes ----------------------------------------------------------------------------------------
@@ -444,43 +632,58 @@ def test_all_comparisons_are_there_to_be_adjusted_further(compas):
 @pytest.mark.parametrize("control", [None, "site", ["site", "half"]])
 @pytest.mark.parametrize("several", [True, False])
 @pytest.mark.parametrize("method", METHODS)
-def test_p_values_and_intervals_have_the_shape_of_the_difference(few, control, several, method):
-    controls = pd.DataFrame({"site": few["site"], "half": np.arange(240) < 120})
-    frame = SignificanceFrame(
-        metrics={"b": selection_rate, "a": accuracy_score} if several else selection_rate,
-        y_true=few["y_true"],
-        y_pred=few["y_pred"],
-        sensitive_features=few["sex"],
+def test_p_values_and_intervals_have_the_shape_of_the_difference(control, several, method):
+    controls = pd.DataFrame({"site": SITE, "half": np.arange(N) < 80})
+    frame = frame_of(
+        {"b": selection_rate, "a": accuracy_score} if several else selection_rate,
         control_features=None if control is None else controls[control],
     )
     difference = frame.difference(method=method)
     found = [frame.p_values(method), *frame.difference_interval(method), *frame.ratio_interval(method)]
     for result in [*found, frame.p_values(method, "ratio")]:
-        if isinstance(difference, pd.DataFrame):
-            assert isinstance(result, pd.DataFrame)
-            pd.testing.assert_index_equal(result.index, difference.index)
-            pd.testing.assert_index_equal(result.columns, difference.columns)
-        elif isinstance(difference, pd.Series):
-            assert isinstance(result, pd.Series)
-            pd.testing.assert_index_equal(result.index, difference.index)
-            assert result.name == difference.name
-        else:
-            assert isinstance(result, float)
-    flat = np.ravel(frame.p_values(method))
-    assert frame.difference_test(method)["p_value"].tolist() == flat.tolist()
+        assert type(result) is type(difference) or isinstance(result, float)
+        for attribute in ("index", "columns"):
+            if hasattr(difference, attribute):
+                pd.testing.assert_index_equal(getattr(result, attribute), getattr(difference, attribute))
+        assert getattr(result, "name", None) == getattr(difference, "name", None)
+    assert frame.difference_test(method)["p_value"].tolist() == np.ravel(frame.p_values(method)).tolist()
     assert frame.difference_test(method)["value"].tolist() == np.ravel(difference).tolist()
     assert frame.ratio_test(method)["value"].tolist() == np.ravel(frame.ratio(method=method)).tolist()
+    assert frame.ratio_test(method)["ci_low"].tolist() == np.ravel(frame.ratio_interval(method)[0]).tolist()
     assert frame.difference_test(method).columns.tolist() == RESULTS
 
 
-def test_an_unknown_method_or_disparity_is_named(few):
-    frame = SignificanceFrame(
-        metrics=selection_rate, y_true=few["y_true"], y_pred=few["y_pred"], sensitive_features=few["sex"]
+def test_a_frame_shows_values_by_group_and_p_values_and_who_is_left_out():
+    calls = []
+
+    def share(y_true, y_pred):
+        calls.append(1)
+        return float(np.mean(y_pred))
+
+    y, groups = [1, 1, 1, 1, 0, 0, 0, 0], list("aaaabbbb")
+    frame = frame_of({"chosen": selection_rate, "own": share, "n": count}, y, y, groups)
+    called, (_, _, *lines) = len(calls), repr(frame).splitlines()
+    assert [line.split() for line in lines[:5]] == [
+        ["chosen", "own", "n"],
+        ["sensitive_feature_0"],
+        ["a", "1", "1", "4"],
+        ["b", "0", "0", "4"],
+        ["p-value", "0.008", "*", "p_values()"],
+    ]
+    assert lines[-1] == "n: the size of a group is not an average over its people: there is nothing to test"
+    assert len(calls) == called
+    assert "<td>0.008 *</td>" in frame._repr_html_()
+    levels = frame_of(selection_rate, control_features={"city": np.where(TRUE, "x", "<b>")})
+    assert [line.split()[0] for line in repr(levels).splitlines()[4:]] == ["<b>", "m", "p-value", "x", "m", "p-value"]
+    assert "<b>" not in levels._repr_html_()
+    alone = frame_of({"selected": selection_rate}, sensitive_features=[*SEX[:-1], "z"])
+    for each in (alone, pickle.loads(pickle.dumps(alone))):
+        assert repr(each).endswith("\nselected: left out: z: fewer than 2 people: not compared")
+        assert each.difference_test()["reason"].tolist() == ["left out: z: fewer than 2 people: not compared"]
+    twins = frame_of(
+        selection_rate, sensitive_features=pd.Series([1, "1"] * (N // 2), dtype=object).map({1: 1, "1": "1"})
     )
-    with pytest.raises(ValueError, match="method must be one of 'between_groups', 'to_overall'; found 'to_rest'"):
-        frame.difference_test("to_rest")
-    with pytest.raises(ValueError, match="disparity must be one of 'difference', 'ratio'; found 'odds'"):
-        frame.p_values(disparity="odds")
+    assert len(repr(twins).splitlines()) == 7
 
 
 # Intervals -------------------------------------------------------------------------------------
@@ -488,13 +691,13 @@ def test_an_unknown_method_or_disparity_is_named(few):
 
 @pytest.mark.parametrize("method", [METHODS[0], pytest.param(METHODS[1], marks=pytest.mark.slow)])
 def test_the_interval_contains_equality_exactly_where_nothing_is_rejected(compas, method):
-    frame = SignificanceFrame(
-        metrics={**{name: FUNCTIONS[name] for name in TWINS}, "cost": own_cost},
-        y_true=compas.y_true[::5],
-        y_pred=compas.y_pred[::5],
-        sensitive_features=compas.sensitive_features["age_cat"][::5],
-        control_features=compas.sensitive_features["sex"][::5],
-        random_state=0,
+    features = compas.sensitive_features.iloc[::5]
+    frame = frame_of(
+        {**{name: function for function, name in TWINS.items()}, "cost": cost},
+        compas.y_true[::5],
+        compas.y_pred[::5],
+        features["age_cat"],
+        control_features=features["sex"],
         test_params={"confidence_level": 0.9, "n_resamples": 99},
     )
     p_values = frame.p_values(method)
@@ -502,181 +705,20 @@ def test_the_interval_contains_equality_exactly_where_nothing_is_rejected(compas
     low, high = frame.difference_interval(method)
     assert ((low == 0) == (p_values > 0.1)).all(axis=None)
     value = frame.difference(method=method)
-    assert (low <= value + 1e-12).all(axis=None)
-    assert (value <= high + 1e-12).all(axis=None)
+    assert ((low <= value + 1e-12) & (value <= high + 1e-12)).all(axis=None)
     low, high = frame.ratio_interval(method)
     assert ((high == 1) == (frame.p_values(method, "ratio") > 0.1)).all(axis=None)
     assert (low <= frame.ratio(method=method) + 1e-12).all(axis=None)
-    rows = frame.ratio_test(method)
-    assert rows["ci_low"].tolist() == low.to_numpy().ravel().tolist()
 
 
 def test_a_bootstrap_of_the_largest_difference_misses_zero_and_the_interval_holds_it():
     rng = np.random.default_rng(0)
-    groups = list("abcd") * 100
-    frame = SignificanceFrame(
-        metrics=selection_rate,
-        y_true=rng.integers(0, 2, 400),
-        y_pred=rng.integers(0, 2, 400),  # of the same distribution in every group
-        sensitive_features=groups,
-        n_boot=50,
-        ci_quantiles=[0.025, 0.975],
-        random_state=0,
-    )
+    y_true, y_pred = rng.integers(0, 2, 400), rng.integers(0, 2, 400)  # of the same distribution in every group
+    given = {"n_boot": 50, "ci_quantiles": [0.025, 0.975]}
+    frame = frame_of(selection_rate, y_true, y_pred, list("abcd") * 100, **given)
     assert frame.difference_ci()[0] > 0
     assert frame.difference_interval()[0] == 0
     assert frame.p_values() > 0.05
-
-
-# What has no test ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_arrays_and_counts_have_no_test_and_say_why(few, method):
-    frame = SignificanceFrame(
-        metrics={"matrix": confusion_matrix, "count": count, "pair": lambda t, p: (0.1, 0.2), "ok": selection_rate},
-        y_true=few["y_true"],
-        y_pred=few["y_pred"],
-        sensitive_features=few["sex"],
-    )
-    for rows in (frame.difference_test(method), frame.ratio_test(method)):
-        assert rows["p_value"].isna().tolist() == [True, True, True, False]
-        assert rows["concern"].isna().tolist() == [True, True, True, False]
-        assert rows["reason"].tolist() == [
-            "the metric returns an array of shape (2, 2), not one number",
-            "the size of a group is not an average over its people: there is nothing to test",
-            "the metric returns tuple, not one number",
-            "",
-        ]
-        assert rows.loc["ok", "value"] > 0  # also where difference() itself raises, because of the arrays
-    assert frame.comparisons(method)["metric"].unique().tolist() == ["ok"]
-    assert np.isnan(frame.difference_interval(method)[0]["matrix"])
-
-
-# Lazy, small, picklable ------------------------------------------------------------------------
-
-
-def test_nothing_is_tested_before_it_is_asked_for_and_nothing_twice(few):
-    calls = []
-
-    def watched(y_true, y_pred):
-        calls.append(len(y_true))
-        return float(np.mean(y_pred))
-
-    given = {"y_true": few["y_true"], "y_pred": few["y_pred"], "sensitive_features": few["sex"]}
-    MetricFrame(metrics=watched, **given)
-    as_many = len(calls)
-    calls.clear()
-    frame = SignificanceFrame(metrics=watched, **given, random_state=0, test_params={"n_resamples": 19})
-    assert len(calls) == as_many
-    first = frame.p_values()
-    assert len(calls) > as_many
-    calls.clear()
-    assert frame.p_values() == first
-    frame.difference_test(), frame.difference_interval(), frame.comparisons()
-    assert not calls
-
-
-def test_a_frame_of_functions_that_cannot_be_pickled_is_pickled_with_all_its_answers(few):
-    scale = 0.5
-    given = {"y_pred": few["y_pred"], "sensitive_features": few["sex"], "control_features": few["site"]}
-    frame = SignificanceFrame(
-        metrics={"own": lambda t, p: float(scale * np.mean(t == p)), "rate": selection_rate},
-        y_true=few["y_true"],
-        **given,
-        random_state=0,
-        test_params={"n_resamples": 99},
-    )
-    there = pickle.loads(pickle.dumps(frame))
-    assert there.p_values()["rate"].notna().all()
-    for method in METHODS:
-        pd.testing.assert_frame_equal(there.difference_test(method), frame.difference_test(method))
-        pd.testing.assert_frame_equal(there.ratio_test(method), frame.ratio_test(method))
-    same(there.by_group, frame.by_group)
-    # Pickled once more, with nothing left to be left behind.
-    pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(there)).comparisons(), frame.comparisons())
-
-
-def test_a_pickled_frame_whose_functions_can_be_pickled_tests_when_it_is_asked(few):
-    frame = SignificanceFrame(
-        metrics={"own": own_cost, "auc": roc_auc_score},
-        y_true=few["y_true"],
-        y_pred=few["score"],
-        sensitive_features=few["sex"],
-        random_state=0,
-        test_params={"n_resamples": 19},
-    )
-    there = pickle.loads(pickle.dumps(frame))
-    assert not there._cells._made
-    same(there.p_values(), frame.p_values())
-
-
-def test_copies_answer_as_the_frame_does_and_test_nothing(few):
-    calls = []
-
-    def watched(y_true, y_pred):
-        calls.append(len(y_true))
-        return float(np.mean(y_pred))
-
-    frame = SignificanceFrame(
-        metrics=watched,
-        y_true=few["y_true"],
-        y_pred=few["y_pred"],
-        sensitive_features=few["sex"],
-        test_params={"n_resamples": 19},
-    )
-    calls.clear()
-    copies = [copy.copy(frame), copy.deepcopy(frame)]
-    assert not calls
-    assert len({frame.p_values(), *(each.p_values() for each in copies)}) == 1
-    same(copies[1].by_group, frame.by_group)
-
-
-def test_what_happens_to_the_users_arrays_afterwards_is_of_no_concern(few):
-    y_true, y_pred = few["y_true"].copy(), few["y_pred"].copy()
-    given = {"sensitive_features": few["sex"], "random_state": 0, "test_params": {"n_resamples": 19}}
-    frame = SignificanceFrame(metrics={"own": own_cost}, y_true=y_true, y_pred=y_pred, **given)
-    y_pred[:] = y_true
-    expected = SignificanceFrame(metrics={"own": own_cost}, y_true=few["y_true"], y_pred=few["y_pred"], **given)
-    same(frame.p_values(), expected.p_values())
-
-
-def test_a_frame_shows_values_by_group_and_p_values():
-    people = {
-        "y_true": [1, 1, 1, 1, 0, 0, 0, 0],
-        "y_pred": [1, 1, 1, 1, 0, 0, 0, 0],
-        "sensitive_features": list("aaaabbbb"),
-    }
-    calls = []
-
-    def share(y_true, y_pred):
-        calls.append(1)
-        return float(np.mean(y_pred))
-
-    frame = SignificanceFrame(metrics={"chosen": selection_rate, "own": share, "n": count}, **people)
-    called = len(calls)
-    lines = repr(frame).splitlines()
-    assert [line.split() for line in lines[3:7]] == [
-        ["sensitive_feature_0", "chosen", "own", "n"],
-        ["a", "1", "1", "4"],
-        ["b", "0", "0", "4"],
-        ["p-value", "0.008", "*", "p_values()"],
-    ]
-    assert lines[-1] == "n: the size of a group is not an average over its people: there is nothing to test"
-    assert len(calls) == called
-    shown = frame._repr_html_()
-    assert shown.startswith('<div class="skfairtest fragment">')
-    assert "0.008 *" in shown
-
-
-def test_a_frame_with_control_features_shows_a_p_value_for_each_level():
-    frame = SignificanceFrame(
-        metrics=selection_rate, y_true=[0, 1] * 20, y_pred=[0, 1, 1, 1] * 10,
-        sensitive_features={"sex": list("fm") * 20}, control_features={"city": ["x"] * 20 + ["<b>"] * 20},
-    )  # fmt: skip
-    assert "\n  <b>   p-value" in repr(frame)
-    assert "\n  x     p-value" in repr(frame)
-    assert "<bdi>&lt;b&gt;</bdi>" in frame._repr_html_()
 
 
 @pytest.mark.parametrize("adjust", [None, "fdr_bh"])
@@ -685,16 +727,213 @@ def test_limits_of_the_largest_disparity_hold_together_whatever_the_adjustment(a
     """By pointwise limits the largest of 66 differences is more than 0, where the familywise p-value is 1."""
     rng = np.random.default_rng(14)
     group, y = np.repeat(np.arange(12), 20), rng.integers(0, 2, 240)
-    tests = [
-        getattr(
-            SignificanceFrame(
-                metrics=selection_rate, y_true=y, y_pred=y, sensitive_features=group, test_params={"adjust": name}
-            ),
-            f"{disparity}_test",
-        )()
-        for name in (adjust, "holm")
-    ]
-    ((p_value, *limits), (_, *expected)) = (test[["p_value", "ci_low", "ci_high"]].iloc[0] for test in tests)
+    frames = [frame_of(selection_rate, y, y, group, test_params={"adjust": name}) for name in (adjust, "holm")]
+    rows = [getattr(frame, f"{disparity}_test")()[["p_value", "ci_low", "ci_high"]].iloc[0] for frame in frames]
+    ((p_value, *limits), (_, *expected)) = rows
     assert limits == expected
     assert p_value > 0.05
     assert limits[0] <= (0 if disparity == "difference" else 1) <= limits[1]
+
+
+# What has no test ------------------------------------------------------------------------------
+
+
+def undefined(frame, method="between_groups"):
+    """Return why nothing can be tested, after seeing that nothing is."""
+    rows = frame.difference_test(method)
+    untested = rows["p_value"].isna()
+    assert rows["concern"].isna().equals(untested)
+    assert np.isnan(np.ravel(frame.difference_interval(method)[0]))[untested.to_numpy()].all()
+    assert set(frame.comparisons(method)["metric"]) == set(rows.index.get_level_values("metric")[~untested])
+    return rows["reason"][untested].tolist()
+
+
+SIZE = "the size of a group is not an average over its people: there is nothing to test"
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (confusion_matrix, r"the metric returns an array of shape \(2, 2\), not one number"),
+        (count, SIZE),
+        (lambda t, p: (0.1, 0.2), "the metric returns tuple, not one number"),
+        (lambda t, p: None, "own returns None, not one number"),
+        (lambda t, p: [0.5], "the metric returns list, not one number"),
+        (lambda t, p: np.array(0.5), r"the metric returns an array of shape \(\), not one number"),
+        (lambda t, p: "much", "own returns 'much', not one number"),
+        (lambda t, p: np.nan, "group 'f': own returns NaN"),
+        (lambda t, p: 1.0 if len(t) > N / 2 else np.nan, "group 'f': own returns NaN"),
+    ],
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_no_number_has_no_test_and_says_why(function, reason, method):
+    frame = frame_of({"own": function, "rate": selection_rate})
+    (found,) = undefined(frame, method)
+    assert pd.Series(found).str.contains(reason).item()
+    rows = frame.difference_test(method)
+    assert rows.loc["rate", "value"] > 0  # also where difference() itself raises, because of the arrays
+    assert frame.ratio_test(method)["p_value"].isna().tolist() == [True, False]
+
+
+MANY = np.tile(TRUE, 2), np.tile(PRED, 2), [f"group {i}" for i in range(2 * N)]
+TINY = TRUE[:4], PRED[:4], list("abcd")
+OF_RACE = functools.partial(selection_rate_ratio, sensitive_features=RACE)  # of everyone, hence of one group only
+NEGATIVE = {"sample_params": {"rate": {"sample_weight": WEIGHT - 1}}}
+
+
+@pytest.mark.filterwarnings("ignore:.*:sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    ("metric", "people", "params", "reason"),
+    [
+        (selection_rate, (TRUE, PRED, ["all"] * N), {}, "one group only, 'all'"),
+        (mean, (TRUE, PRED, ["all"] * N), {}, "one group only, 'all'"),
+        (selection_rate, TINY, {}, "needs at least two groups of 2 or more people"),
+        (mean, TINY, {}, "needs at least two groups of 2 or more people"),
+        (selection_rate, MANY, {}, "320 distinct values, more than 200"),
+        (mean, MANY, {}, "320 distinct values, more than 200"),
+        (OF_RACE, (TRUE, PRED, ["all"] * N), {}, "one group only"),
+        (selection_rate, (TRUE, PRED, SEX), NEGATIVE, "sample_weight has .*negative weights"),
+        (mean, (TRUE, PRED, SEX), {"test_params": {"method": "exact"}}, "method='exact' has no distribution"),
+    ],
+)
+def test_people_who_cannot_be_compared_leave_the_frame_usable(metric, people, params, reason):
+    frame = frame_of({"rate": metric}, *people, **params)
+    assert frame.difference()["rate"] >= 0
+    (found,) = undefined(frame)
+    assert pd.Series(found).str.contains(reason).item()
+
+
+def test_a_missing_group_is_refused_or_has_no_test():
+    """fairlearn 0.15 refuses it; 0.14 leaves the person out of every group, which no test of ours does."""
+    features = pd.Series([None, *SEX[1:]], dtype=object, name="sex")
+    try:
+        MetricFrame(metrics=selection_rate, y_true=TRUE, y_pred=PRED, sensitive_features=features)
+    except ValueError:
+        with pytest.raises(ValueError, match="Feature 'sex' contains missing values"):
+            frame_of(selection_rate, sensitive_features=features)
+    else:
+        reasons = undefined(frame_of({"rate": selection_rate}, sensitive_features=features))
+        assert reasons[0].startswith("sensitive_features (column 'sex') has 1 missing value among 160")
+
+
+def test_levels_without_people_or_with_one_group_have_reasons_of_their_own():
+    level = {"site": np.where(np.arange(N) < 100, "both", SEX), "half": (np.arange(N) >= 100).astype(int)}
+    frame = frame_of({"rate": selection_rate}, control_features=level)
+    reasons = frame.difference_test()["reason"].droplevel("metric")
+    assert reasons["both", 0] == ""
+    assert reasons["both", 1] == "no people"
+    assert "one group only, 'f'" in reasons["f", 1]
+    pd.testing.assert_index_equal(frame.p_values().index, frame.difference().index)
+
+
+def test_a_function_that_raises_in_resamples_is_undefined_there():
+    most = max(PRED[group == SEX].mean() for group in ("f", "m"))
+
+    def picky(y_true, y_pred):
+        if len(y_pred) < N and y_pred.mean() > most + 1e-9:
+            raise RuntimeError("not for these people")
+        return float(np.mean(y_pred))
+
+    assert 0 < frame_of({"own": picky}, test_params={"n_resamples": 99}).p_values()["own"] <= 1
+
+
+# Parameters ------------------------------------------------------------------------------------
+
+MASKED = np.ma.masked_array(TRUE, mask=np.arange(N) == 3)
+OTHER_CODES = "these are not the same classes"
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"test_params": {"estimator": 1}}, "test_params cannot set estimator: a frame takes predictions, not a mod"),
+        ({"test_params": {"metric": "f1"}}, "test_params cannot set metric: pass metrics to the frame instead"),
+        ({"test_params": {"compare": "to_rest"}}, "test_params cannot set compare: use method="),
+        ({"test_params": {"reference_group": "f"}}, "test_params cannot set reference_group"),
+        ({"test_params": {"disparity": "ratio"}}, "test_params cannot set disparity: use difference_test"),
+        ({"test_params": {"random_state": 1}}, "test_params cannot set random_state: the frame's"),
+        ({"test_params": {"prediction_threshold": 0.5}}, "test_params cannot set prediction_threshold: pass y_pred="),
+        ({"test_params": {"pos_label": 1}}, r"cannot set pos_label: .* functools.partial\(metric, pos_label=...\)"),
+        ({"test_params": {"n_resample": 1}}, "FairnessTest has no 'n_resample'; there are adjust, .*n_resamples"),
+        ({"test_params": {"confidence_level": 2}}, "test_params: confidence_level must be a number between 0 and 1"),
+        ({"test_params": {"method": "magic"}}, "test_params: method must be one of"),
+        ({"test_params": {"alternative": "equivalence"}}, "margin is missing"),
+        ({"test_params": {"margin": -1}}, "margin of a difference must be at least 0"),
+        ({"test_params": [("method", "exact")]}, "test_params must be a dict of parameters of FairnessTest"),
+        *(({"random_state": seed}, "random_state must") for seed in (-1, "seed", 0.5)),
+        ({"y_true": MASKED}, "y_true has masked values"),  # MetricFrame would count what is under the mask
+        ({"y_pred": MASKED}, "y_pred has masked values"),
+        ({"sensitive_features": MASKED}, "sensitive_features has masked values"),
+        ({"sensitive_features": {"sex": MASKED}}, "sensitive_features has masked values"),
+        ({"y_true": TRUE + 1}, OTHER_CODES),
+        ({"y_true": 2 * TRUE - 1}, OTHER_CODES),
+        ({"y_true": np.where(TRUE, "yes", "no")}, "y_true holds 'no', 'yes' and y_pred holds 0, 1: text never equals"),
+        ({"y_true": TRUE.astype(str)}, "y_true holds '0', '1' and y_pred holds 0, 1: text never equals a number"),
+    ],
+)
+def test_what_is_wrong_is_refused_at_once_and_by_name(params, message):
+    with pytest.raises(ValueError, match=message):
+        frame_of("accuracy", **params)
+
+
+def test_an_unknown_method_or_disparity_is_named():
+    frame = frame_of(selection_rate)
+    with pytest.raises(ValueError, match="method must be one of 'between_groups', 'to_overall'; found 'to_rest'"):
+        frame.difference_test("to_rest")
+    with pytest.raises(ValueError, match="disparity must be one of 'difference', 'ratio'; found 'odds'"):
+        frame.p_values(disparity="odds")
+
+
+def test_a_margin_is_read_where_it_has_a_meaning():
+    frame = frame_of(selection_rate, test_params={"margin": 0})  # of differences, and of no ratio
+    assert frame.p_values() == frame_of(selection_rate).p_values()
+    with pytest.raises(ValueError, match="test_params: margin of a ratio must lie above 0"):
+        frame.ratio_test()
+    certified = {"margin": 0.1, "alternative": "equivalence"}
+    wide, test = frame_of(selection_rate, test_params=certified), fairness_of("selection_rate", **certified)
+    assert wide.p_values() == test.p_value_
+    assert wide.difference_test()["concern"].item() == test.concern_
+
+
+# Lazy, small, picklable ------------------------------------------------------------------------
+
+
+def test_nothing_is_tested_before_it_is_asked_for_and_nothing_twice_nor_in_copies():
+    calls = []
+
+    def watched(y_true, y_pred):
+        calls.append(len(y_true))
+        return float(np.mean(y_pred))
+
+    MetricFrame(metrics=watched, y_true=TRUE, y_pred=PRED, sensitive_features=SEX)
+    as_many = len(calls)
+    frame = frame_of(watched, random_state=None)
+    copies = [copy.copy(frame), copy.deepcopy(frame)]
+    assert len(calls) == 2 * as_many
+    first = frame.p_values()
+    assert len(calls) > 2 * as_many
+    calls.clear()
+    assert {frame.p_values(), *(each.p_values() for each in copies)} == {first}
+    frame.difference_test(), frame.difference_interval(), frame.comparisons()
+    assert not calls
+    same(copies[1].by_group, frame.by_group)
+
+
+def test_a_pickled_frame_answers_as_the_frame_does_with_functions_that_can_be_pickled_or_not():
+    scale, test_params = 0.5, {"n_resamples": 99}
+    metrics = {"lambda": lambda t, p: float(scale * np.mean(t == p)), "own": cost, "rate": selection_rate}
+    frame = frame_of(metrics, control_features=SITE, test_params=test_params)
+    there = pickle.loads(pickle.dumps(frame))
+    for method in METHODS:
+        same(there.difference_test(method), frame.difference_test(method))
+        same(there.ratio_test(method), frame.ratio_test(method))
+    same(there.by_group, frame.by_group)
+    # Pickled once more, with nothing left to be left behind.
+    same(pickle.loads(pickle.dumps(there)).comparisons(), frame.comparisons())
+
+
+def test_what_happens_to_the_users_arrays_afterwards_does_not_matter():
+    y_pred = PRED.copy()
+    frame = frame_of({"own": cost}, y_pred=y_pred)
+    y_pred[:] = TRUE
+    same(frame.p_values(), frame_of({"own": cost}).p_values())
