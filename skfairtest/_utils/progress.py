@@ -1,7 +1,7 @@
-"""How far a long computation is: one line for all of it on standard error.
+"""How far a long computation is: one bar for all of it, wherever it is shown.
 
 Computations are nested: an audit runs tests, and these draw resamples. Each says how many parts it has and when one of
-them is finished; only the outermost opens a line, which tells what is being done inside.
+them is finished; only the outermost opens a bar, which tells what is being done inside.
 """
 
 import sys
@@ -10,11 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
 from skfairtest._utils.text import shorten
 
 #: Seconds after which a computation shows how far it is.
 NOTICEABLE = 1.0
+#: Steps of a bar, and columns that the names beside it take at most.
+FINE, LONGEST = 1000, 40
+
+Show = Callable[[str, float], None]
 
 
 @dataclass
@@ -27,20 +33,24 @@ class Step:
 
 
 class Bar:
-    """A line that is written over and over: nothing for a second, then the names of computations and a percentage.
+    """What is shown of the computations that are going on: nothing for a second, then their names and a share.
 
     Parameters
     ----------
+    console : rich.console.Console, optional
+        Where to show it; by default standard error, as plain text where rich is not installed.
     transient : bool
-        Whether the line disappears when all is finished.
+        Whether the bar disappears when all is finished.
     """
 
-    def __init__(self, *, transient: bool = False) -> None:
-        self._transient = transient
+    def __init__(self, console: Any = None, *, transient: bool = False) -> None:
+        self._console, self._transient = console, transient
         self._steps: list[Step] = []
-        self._started = self._share = 0.0
-        self._what = self._line = ""
-        self._width = 0
+        self._what = ""
+        self._started = 0.0
+        self._share = 0.0
+        self._show: Show | None = None
+        self._close: Callable[[], None] = lambda: None
 
     @contextmanager
     def step(self, what: str, total: int) -> Iterator[Callable[[], None]]:
@@ -50,7 +60,7 @@ class Bar:
         step = Step(what, total)
         self._steps.append(step)
         # What was begun last stays there until something else is begun.
-        self._what = shorten(": ".join(step.what for step in self._steps))
+        self._what = shorten(": ".join(step.what for step in self._steps), LONGEST)
         self._update()
 
         def advance() -> None:
@@ -61,29 +71,53 @@ class Bar:
             yield advance
         finally:
             self._steps.remove(step)
-            if not self._steps and self._line:
-                self._write("\r" + " " * self._width + "\r" if self._transient else "\n")
-                self._line, self._width = "", 0
+            if not self._steps and self._show is not None:
+                self._close()
+                self._show = None
 
     def _update(self) -> None:
-        # A part of one computation may consist of several others, one after the other: no percentage goes back.
+        # A part of one computation may consist of several others, one after the other: no bar goes back.
         self._share = max(self._share, share_of(self._steps))
-        line = f"{self._what}: {self._share:.0%}"
-        if line != self._line and time.perf_counter() - self._started > NOTICEABLE:
-            self._line, self._width = line, max(self._width, len(line))
-            self._write(f"\r{line:<{self._width}}")
+        if self._show is None:
+            if time.perf_counter() - self._started <= NOTICEABLE:
+                return
+            self._open()
+        assert self._show is not None
+        self._show(self._what, self._share)
 
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    def _open(self) -> None:
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+            from rich.table import Column
+
+            console = self._console or Console(stderr=True)
+            if console.is_jupyter:  # where rich needs it, and says so instead
+                import_module("ipywidgets")
+        except ImportError:
+            self._show, self._close = _Line(), lambda: print(file=sys.stderr)
+            return
+        progress = Progress(
+            # A metric may be called "[red]", or have a long name.
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=self._transient,
+        )
+        task = progress.add_task(self._what, total=FINE, completed=round(FINE * self._share))
+        progress.start()
+        self._close = progress.stop
+        self._show = lambda what, share: progress.update(task, description=what, completed=FINE * share)
 
 
-_SHOWN: ContextVar[Bar | None] = ContextVar("the line that shows all computations", default=None)
+_SHOWN: ContextVar[Bar | None] = ContextVar("bar that all computations are shown by", default=None)
 
 
 @contextmanager
 def shown_by(bar: Bar) -> Iterator[None]:
-    """Show every computation that is begun inside by one line, whether or not it was asked to show itself."""
+    """Show every computation that is begun inside by one bar, whether or not it was asked to show itself."""
     token = _SHOWN.set(bar)
     try:
         yield
@@ -118,3 +152,16 @@ def share_of(steps: Sequence[Step]) -> float:
     for step in reversed(steps):
         share = min(1.0, (step.finished + share) / max(step.total, 1))
     return share
+
+
+class _Line:
+    """A line of plain text that is written over and over."""
+
+    def __init__(self) -> None:
+        self._longest = 0
+
+    def __call__(self, what: str, share: float) -> None:
+        text = f"{what}: {100 * share:.0f}%"
+        self._longest = max(self._longest, len(text))
+        sys.stderr.write(f"\r{text:<{self._longest}}")
+        sys.stderr.flush()
