@@ -82,8 +82,9 @@ class AuditRecord(Recorded):
         The part and the row of the comparison with the strongest evidence.
     null_distribution : NullHistogram, optional
         That of this comparison.
-    warnings, homogeneity : tuple of str
-        What makes the results doubtful, and whether disparities are the same in all strata.
+    warnings, homogeneity, spread : tuple of str
+        What makes the results doubtful, whether disparities are the same in all strata, and how much of the gaps
+        between many groups is noise.
     scan, impact, baseline : ScanRecord, ImpactRecord, PairedRecord, optional
         The results of what the audit makes beside its comparisons.
     individual, individual_verdict : tuple of str, str, optional
@@ -113,6 +114,7 @@ class AuditRecord(Recorded):
     individual: tuple[str, ...] = ()
     individual_verdict: str | None = None
     homogeneity: tuple[str, ...] = ()
+    spread: tuple[str, ...] = ()
     provenance: Mapping[str, Any]
     accepted: Mapping[str, str] = field(default_factory=dict)
 

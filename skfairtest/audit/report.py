@@ -45,6 +45,7 @@ def methods_used(record: AuditRecord) -> list[str]:
     """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
     beside = {"subgroups": record.scan, "impact": record.impact, "two models": record.baseline}
     had: dict[str, Any] = {name: section is not None for name, section in beside.items()}
+    had["spread"] = bool(record.spread)
     # One comparison has nothing to be adjusted for.
     had[str(record.setup.adjust)] = record.n_comparisons > 1
     for part in record.parts:
@@ -101,6 +102,7 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         findings=intervals_of(record.setup, shown),
         parts=(
             *listed("Are disparities the same in every stratum?", record.homogeneity),
+            *listed("How much of the gaps between many groups is noise?", record.spread),
             *_beside(record),
             *_left_out(record),
             *map(grouping, record.parts),
