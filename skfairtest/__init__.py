@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.displays.threshold import ThresholdDisplay as ThresholdDisplay
     from skfairtest.group import FairnessTest as FairnessTest
     from skfairtest.group.inequality import inequality_decomposition as inequality_decomposition
+    from skfairtest.group.spread import between_group_spread as between_group_spread
     from skfairtest.individual import IndividualFairnessTest as IndividualFairnessTest
     from skfairtest.individual import Mahalanobis as Mahalanobis
     from skfairtest.individual import Projection as Projection
@@ -67,6 +68,7 @@ _HOMES = {
         "displays.threshold": "ThresholdDisplay",
         "group": "FairnessTest",
         "group.inequality": "inequality_decomposition",
+        "group.spread": "between_group_spread",
         "individual": "IndividualFairnessTest Mahalanobis Projection SensitiveSubspace",
         "labelled.fairness": "LabelledFairnessTest",
         "labelled.plan": "label_plan",

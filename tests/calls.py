@@ -313,6 +313,11 @@ CALLS = {
         {"intersections": False, **FEW},
     ),
     "inequality_decomposition": (skfairtest.inequality_decomposition, PEOPLE, {"alpha": 2.0, **FEW}),
+    "between_group_spread": (
+        skfairtest.between_group_spread,
+        PEOPLE,
+        {"metric": ["selection_rate", "accuracy"], "weighting": ["groups", "people"], **FEW},
+    ),
     "power": (skfairtest.power, {}, {"metric": "accuracy", "rates": [[0.2, 0.5], [0.3, 0.6]], "n_per_group": (40, 60)}),
     "required_sample_size": (
         skfairtest.required_sample_size,

@@ -614,6 +614,12 @@ def of_inequality(people, n_jobs):
     return [*found.parts["value"], *found.by_group["contribution"], found.p_value]
 
 
+def of_spread(people, n_jobs):
+    y_pred, given = logistic().predict(people.X), {"sensitive_features": people.groups, "random_state": 0}
+    found = skfairtest.between_group_spread(people.y, y_pred, metric="accuracy", n_resamples=99, **given)
+    return [found.standard_deviation, found.ci_low, found.ci_high, found.p_value, found.range_limit]
+
+
 def of_sequential(people, n_jobs):
     """Two batches, the state written and read after each."""
     y_pred, score = logistic().predict(people.X), logistic().predict_proba(people.X)[:, 1]
@@ -632,7 +638,7 @@ def of_sequential(people, n_jobs):
 
 def of_impact(people, n_jobs):
     table = impact_table(logistic().predict(people.X), sensitive_features=people.groups)
-    numbers = ["n", "selected", "ratio", "ci_low", "ci_high", "p_value_adjusted", "shortfall_pool", "to_four_fifths"]
+    numbers = ["n", "selected", "ratio", "ci_low", "ci_high", "p_value_adjusted", "shortfall_pool", "flips_test"]
     return [value for _, row in table[numbers].astype(float).fillna(-1).iterrows() for value in row]
 
 
@@ -828,6 +834,7 @@ CASES = [
             "impact_table": of_impact,
             "SequentialFairnessTest": of_sequential,
             "inequality_decomposition": of_inequality,
+            "between_group_spread": of_spread,
             "compare_models": of_models,
             "AuditedClassifier": of_audited,
             "AuditedRegressor": of_audited_numbers,

@@ -28,6 +28,7 @@ from skfairtest import (
     SignificanceFrame,
     SubgroupScan,
     UncertainGroupsTest,
+    between_group_spread,
     compare_models,
     fairness_p_value,
     impact_table,
@@ -181,6 +182,14 @@ def decomposition(people, seed):
     total = found.parts.loc["total"]
     return Answer(found.p_value <= ALPHA, ((np.nan, total["ci_low"], total["ci_high"], np.nan, truth),),
                   partial(str, found))  # fmt: skip
+
+
+def between(people, seed):
+    found = between_group_spread(
+        None, people.y_pred, sensitive_features=people.labels, n_resamples=RESAMPLES, random_state=seed
+    )
+    row = (found.p_value, found.ci_low, found.ci_high, 0.0, 0.0)
+    return Answer(found.p_value <= ALPHA, (row,), partial(str, found))
 
 
 def audit(people, seed):

@@ -20,14 +20,19 @@ from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import Compared, setup_of
 from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.comparisons.orientation import oriented
+from skfairtest.group.spread import FEWEST, spread_of, spread_sentence
 from skfairtest.individual import IndividualFairnessTest
+from skfairtest.metrics import Rate
 from skfairtest.report.cells import homogeneity_sentences, records
 from skfairtest.report.mixin import PEOPLE, ReportMixin, library_versions, names_of
 from skfairtest.report.report import Report
 from skfairtest.report.sentences import FOUND, NOT_FOUND, finding_sentence
 from skfairtest.report.wording import in_unit
 from skfairtest.subgroups.fairness import SubgroupScan
+from skfairtest.tables import Sample
 
+#: Groups that are many.
+MANY = 5
 #: The frames of each part, which those of the audit are put together from.
 FRAMES = ("by_group", "comparisons", "excluded")
 
@@ -108,10 +113,27 @@ def record_of(
         parts=tuple(_part_of(*each, parameters) for each in zip(results, minimum_detectable(results), strict=True)),
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].comparisons[row]),
+        spread=tuple(line for result in results for line in _spread(result)),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
         warnings=tuple(dict.fromkeys([*doubts, *(line for result in results for line in frames.cautions(result))])),
         **known,
     )
+
+
+def _spread(result: Result) -> list[str]:
+    """Say of one grouping how much of the gaps between many groups is noise, once for complementary rates."""
+    sample, said = result.sample, dict[tuple[float, ...], str]()
+    if type(sample) is not Sample or sample.weight is not None or sample.clusters is not None or sample.control_names:
+        return []
+    values, level = frames.by_group(result)[1](), 1 - result.settings.alpha
+    feature = label(setup_of(result).features)
+    for name in [metric.name for metric in result.metrics if isinstance(metric, Rate) and metric.value is None]:
+        rows = values[values["metric"] == name]
+        if (n_groups := int((rows["n_effective"] >= FEWEST).sum())) >= MANY:
+            found, _ = spread_of(rows, by_people=False, confidence_level=level, n_resamples=999, random_state=0)
+            key = tuple(np.round([found.observed, found.observed_range], 9).tolist())
+            said.setdefault(key, f"By {feature}: {spread_sentence(name, n_groups, found, level)}")
+    return list(said.values())
 
 
 def _homogeneity(result: Result) -> list[str]:

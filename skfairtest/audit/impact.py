@@ -18,6 +18,9 @@ from skfairtest.comparisons.engine import check_question
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.frames import comparisons_columns, frame_of
 from skfairtest.comparisons.measure import measure
+from skfairtest.inference.breaking import Decided
+from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.rates import Pair, Question, equalities
 from skfairtest.readers import (
     Column,
     check_labels,
@@ -34,14 +37,16 @@ from skfairtest.tables import Sample
 SMALLEST_SHARE = 0.02
 #: Of the signs that are flipped for people in clusters.
 SEED = 0
+#: Numbers of changed decisions that are tried at once.
+MOST_TRIED = 10_000
 COLUMNS = [
     "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
     "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",
-    "shortfall_highest", "to_four_fifths", "flips_four_fifths", "method",
+    "shortfall_highest", "to_four_fifths", "flips_four_fifths", "flips_test", "method",
 ]  # fmt: skip
 _KINDS = {
     "int64": ["n", "selected"], "bool": ["compared", "highest"], "boolean": ["significant", "below_four_fifths"],
-    "Int64": ["to_four_fifths", "flips_four_fifths"], "object": ["feature", "category", "method"],
+    "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"], "object": ["feature", "category", "method"],
 }  # fmt: skip
 
 
@@ -94,6 +99,9 @@ def _compare(
             lows = [pair["ci_low"] for (group, _), pair in pairs.items() if group == rank]
             lows += [1 / pair["ci_high"] for (_, other), pair in pairs.items() if other == rank and pair["ci_high"]]
             row["ci_low"] = min(lows)
+            if len(cells) == 1 and people.clusters is None:
+                chosen, of, most, others = (int(side[0]) for side in sides)
+                row["flips_test"] = flips_of_test(chosen, of, most, others, 1 - confidence_level)
 
 
 @answering_guesses
@@ -173,8 +181,10 @@ def impact_table(
             How many more would have been selected at the rate of all compared people, and at the highest rate.
         ``to_four_fifths``
             How many more have to be selected for a ratio of 4/5.
-        ``flips_four_fifths``
-            How many changed decisions on this category bring the ratio to the other side of 4/5.
+        ``flips_four_fifths``, ``flips_test``
+            How many changed decisions on this category bring the ratio to the other side of 4/5, and how many change
+            the result of the exact test of this pair alone, at the level: more selections if it is significant, else
+            fewer (NA: no number does, or there are several strata, or clusters).
 
     Raises
     ------
@@ -211,8 +221,8 @@ def impact_table(
     >>> women = table.iloc[0]
     >>> print(f"{women['standard_deviations']:.3f} {women['shortfall_pool']:.2f}")
     -2.139 2.86
-    >>> print(women["to_four_fifths"], women["significant"])
-    3 True
+    >>> print(women["to_four_fifths"], women["flips_test"], women["significant"])
+    3 1 True
     """
     selected = _selected(y_pred, y_score, pos_label)
     columns = read_columns(
@@ -346,3 +356,32 @@ def _changes(gap: Fraction, weights: Sequence[Fraction], people: Integers, *, be
         if gap < 0 or (gap == 0 and not beyond):
             break
     return changes
+
+
+def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
+    """The number of changed decisions on a category after which the exact test of this pair alone says the opposite.
+
+    Examples
+    --------
+    >>> flips_of_test(2, 10, 15, 25, 0.05), flips_of_test(9, 40, 20, 40, 0.05)
+    (1, 3)
+    """
+    pair = Pair(*np.array([[x], [n], [top], [m]]))
+    log_p = np.array([equalities([pair], "two-sided")[0][0]])
+    counts = np.array([[[n - x, x], [0, 0]], [[m - top, top], [0, 0]]])
+    rate = np.array([[1, 2]]), np.array([[[0, 1], [0, 1]]]), np.ones((1, 2, 2), dtype=int)
+    decided = Decided(counts, *rate, (Question(),), (Scale(),), (False,), log_p, (None,), None, alpha, together=False)
+    now = int(decided.verdicts(log_p[None])[0])
+    most = min(n, top * n // m) - x if now else x
+    low, high = 0, most
+    while low < high:  # every number of changes is tried, if there are few
+        tried = np.unique(np.linspace(low + 1, high, MOST_TRIED).astype(np.int64))
+        changes = tried[:, None] * np.array([0, 0, 1 if now else -1])
+        turned = decided.settle(changes, now)
+        if not turned.any():
+            break
+        first = int(turned.argmax())
+        low, high = int(tried[first - 1]) if first else low, int(tried[first])
+        if high - low == 1:
+            return high
+    return pd.NA

@@ -67,6 +67,7 @@ class AuditRecord(Recorded):
     impact: tuple[str, ...] = ()
     individual_verdict: str | None = None
     homogeneity: tuple[str, ...] = ()
+    spread: tuple[str, ...] = ()
     provenance: Mapping[str, Any]
     accepted: Mapping[str, str] = field(default_factory=dict)
 

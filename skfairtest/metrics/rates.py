@@ -340,6 +340,7 @@ RATES: dict[str, Rate] = {
         Rate("false_discovery_rate", "~y_true", "y_pred", _IS_NOT, _CALLED),
         Rate("false_omission_rate", "y_true", "~y_pred", _IS, _NOT_CALLED),
         Rate("accuracy", "y_true == y_pred", None, _RIGHT, "all people"),
+        Rate("coverage", "y_true == y_pred", None, "are covered", "all people"),
         Rate("zero_one_loss", "y_true != y_pred", None, _WRONG, "all people"),
         Rate("jaccard", "y_true & y_pred", "y_true | y_pred", _BOTH, _ANY),
         Rate("false_negative_share", "y_true", "y_true != y_pred", _IS, "people predicted wrongly"),

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, chisquare, fisher_exact, multinomial
 
 from skfairtest import FairnessTest, impact_table
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
-from skfairtest.audit.impact import COLUMNS, tables_of
+from skfairtest.audit.impact import COLUMNS, flips_of_test, tables_of
 from skfairtest.audit.impact_report import impact_reading
 from skfairtest.readers import Column
 from skfairtest.tables import Sample
@@ -105,6 +105,31 @@ def test_four_fifths_by_whole_numbers(data):
     assert row["to_four_fifths"] == min(k for k in range(n + 1) if x + k <= n and not below[x + k])
     changed = [abs(selected - x) for selected in range(n + 1) if below[selected] != below[x]]
     assert row["flips_four_fifths"] == min(changed)
+
+
+@pytest.mark.parametrize(
+    ("x", "n", "top", "m"), [(2, 10, 15, 25), (9, 40, 20, 40), (1, 3, 2, 3), (0, 12, 9, 12), (14, 30, 15, 30)]
+)
+def test_flips_of_the_test_by_brute_force(x, n, top, m):
+    def significant(selected):
+        y_pred, groups = decisions([("f", selected, n), ("m", top, m)])
+        test = FairnessTest.from_predictions(
+            None, y_pred, sensitive_features=groups, metric="selection_rate", disparity="ratio"
+        )
+        return test.p_value_ <= 0.05
+
+    now = significant(x)
+    changes = range(1, (top * n // m if now else n) - x + 1) if now else range(1, x + 1)
+    found = next((k for k in changes if significant(x + k if now else x - k) != now), None)
+    assert flips_of_test(x, n, top, m, 0.05) is pd.NA if found is None else flips_of_test(x, n, top, m, 0.05) == found
+
+
+@pytest.mark.parametrize(("x", "change"), [(10**10 - 10**6, 1), (10**10 - 10**4, -1)])
+def test_flips_of_billions_turn_the_test(x, change):
+    n = 2 * 10**10
+    flips = flips_of_test(x, n, 10**10, n, 0.05)
+    frames = [table_of(("f", x + change * k, n), ("m", 10**10, n)) for k in (flips - 1, flips)]
+    assert [frame["significant"][0] for frame in frames] == [change == 1, change == -1]
 
 
 def test_small_categories_are_shown_and_neither_compared_nor_part_of_the_pool():
@@ -281,6 +306,7 @@ def test_strata_and_clusters_have_the_numbers_of_the_test():
         np.testing.assert_allclose(row[["ratio", "ci_low", "ci_high"]].astype(float), expected, rtol=1e-6)
         assert row["method"] == pooled["method"]
         assert row["p_value"] == pytest.approx(pooled["p_value"], rel=1e-6 if "clusters" not in more else 0.2)
+        assert row["flips_test"] is pd.NA
 
 
 def test_shortfalls_are_added_over_strata():

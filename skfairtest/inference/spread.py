@@ -1,0 +1,115 @@
+"""How far the rates of several groups lie apart beyond sampling noise.
+
+Rates x_k / n_k, weights w_k that add up to 1, and m their weighted mean. Of S^2 = sum w (x/n - m)^2 / (1 - sum w^2),
+the variance of observed rates, sampling adds sum w (1 - w) p (1 - p) / n / (1 - sum w^2). The debiased variance is what
+is left without its unbiased estimate; with equal weights S^2 - mean(x/n (1 - x/n) / (n - 1)) (Lum, Zhang and Bower
+2022, section 4).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference.draws import MOST_PEOPLE, permuted
+
+#: Standard deviations at which data are simulated, and how many standard errors of the variance they reach.
+STEPS, REACH = 22, 6.0
+#: Differences of variances that are rounding errors.
+ROUNDING = 1e-12
+
+
+class Spread(NamedTuple):
+    """The standard deviation of rates without noise, with its interval, and the range beside that of equal rates."""
+
+    standard_deviation: float
+    ci_low: float
+    ci_high: float
+    observed: float
+    p_value: float
+    observed_range: float
+    expected_range: float
+    range_limit: float
+
+
+def variance(rates: Floats, weight: Floats) -> Floats:
+    """The weighted variance (...,) of rates (..., K); with equal weights the one with K - 1."""
+    apart = rates - (rates * weight).sum(axis=-1, keepdims=True)
+    return np.asarray((weight * apart**2).sum(axis=-1) / (1 - (weight**2).sum()))
+
+
+def debiased(x: Integers, n: Integers, weight: Floats) -> Floats:
+    """The variance of rates without the part that sampling adds; it may be negative."""
+    rates = x / n
+    noise = (weight * (1 - weight) * rates * (1 - rates) / (n - 1)).sum(axis=-1) / (1 - (weight**2).sum())
+    return np.asarray(variance(rates, weight) - noise)
+
+
+def spread(
+    x: Integers, n: Integers, *, by_people: bool, alpha: float, n_resamples: int, rng: np.random.Generator
+) -> Spread:
+    """Estimate the standard deviation of the groups' rates, and test that it is 0.
+
+    The interval keeps the observed shape of the rates: data are simulated with rates m + s u_k, where u is the
+    standardized (x + 2 m) / (n + 2), at `STEPS` values of s. Those s stay at which the observed debiased variance, or 0
+    if it is negative, is in neither tail of size alpha / 2. The lower end is 0 unless the permutation test rejects at
+    alpha / 2.
+
+    Parameters
+    ----------
+    x, n : ndarray of int, shape (K,)
+        Events and people of at least two groups, at least two people each.
+    by_people : bool
+        Whether groups are weighted by their people.
+    alpha : float
+        1 less the confidence level.
+    n_resamples : int
+        Permutations; a tenth, at least 199, are simulated at each s.
+    rng : numpy.random.Generator
+        Source of randomness; how groups are called or ordered does not matter.
+    """
+    order = np.lexsort((x, n))
+    x, n = x[order], n[order]
+    weight = n / n.sum() if by_people else np.full(len(n), 1 / len(n))
+    value = debiased(x, n, weight)
+    beyond = ROUNDING * (1 + abs(value))
+    # Of more people than tables can be drawn for, the total is free.
+    tables = (
+        (table[:, 0, :, 0] for table in permuted(np.stack([x, n - x], axis=-1)[None], [[0, 1]], n_resamples, rng))
+        if n.sum() < MOST_PEOPLE
+        else [rng.binomial(n, x.sum() / n.sum(), (n_resamples, len(n)))]
+    )
+    drawn = [(debiased(table, n, weight), np.ptp(table / n, axis=-1)) for table in tables]
+    variances, ranges = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+    p_value = float((1 + (variances >= value - beyond).sum()) / (1 + n_resamples))
+
+    pooled = (x.sum() + 1) / (n.sum() + 2)  # of no events, the smallest group may have the most
+    shape = (x + 2 * pooled) / (n + 2)
+    shape = shape - (shape * weight).sum()
+    if not (scale := np.sqrt(variance(shape, weight))) > ROUNDING:  # all rates are equal: any shape will do
+        shape = np.resize([1.0, -1.0], len(n))
+        shape, scale = shape - (shape * weight).sum(), np.sqrt(variance(shape, weight))
+    around = (x + 1) / (n + 2)
+    noise, free = around * (1 - around) / n, 1 - (weight**2).sum()
+    apart = around - (around * weight).sum()
+    error = np.sqrt((4 * weight**2 * apart**2 * noise + 2 * (weight * (1 - weight) * noise) ** 2).sum()) / free
+    middle = max(float(value), 0.0)
+    at, above, below = [], [], []
+    for each in np.sqrt(np.linspace(max(middle - REACH * error, 0.0), middle + REACH * error, STEPS)):
+        rates = np.clip(pooled + each / scale * shape, 0.0, 1.0)
+        simulated = debiased(rng.binomial(n, rates, (max(n_resamples // 10, 199), len(n))), n, weight)
+        at.append(float(np.sqrt(variance(rates, weight))))
+        above.append(float((simulated >= value - beyond).mean()))
+        below.append(float((simulated <= middle + beyond).mean()))  # rates more alike than chance makes them: 0
+    low = np.interp(alpha / 2, np.maximum.accumulate(above), at) if p_value <= alpha / 2 else 0.0
+    high = np.interp(-alpha / 2, -np.minimum.accumulate(below), at)
+    return Spread(
+        float(np.sqrt(middle)),
+        float(low),
+        float(high),
+        float(np.sqrt(variance(x / n, weight))),
+        p_value,
+        float(np.ptp(x / n)),
+        float(ranges.mean()),
+        float(np.quantile(ranges, 1 - alpha, method="higher")),
+    )

@@ -1,0 +1,113 @@
+"""How much of a gap over many groups is noise: what a person calls and reads."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from skfairtest import FairnessAudit, Rate, between_group_spread
+from skfairtest.datasets import load_compas
+
+ROOT = Path(__file__).parents[2]
+SIZES = np.array([40, 60, 30, 80, 50, 5])
+GROUP = np.repeat(list("abcdef"), SIZES)
+RNG = np.random.default_rng(0)
+TRUE, PREDICTED = RNG.integers(0, 2, len(GROUP)), RNG.integers(0, 2, len(GROUP))
+SETTINGS = {"n_resamples": 199, "random_state": 0}
+
+
+def test_small_groups_are_listed_and_not_counted():
+    found = between_group_spread(None, PREDICTED, sensitive_features=GROUP, **SETTINGS)
+    rates = pd.Series(PREDICTED[GROUP != "f"]).groupby(GROUP[GROUP != "f"]).mean()
+    assert found.by_group["counted"].tolist() == [True] * 5 + [False]
+    assert found.observed == pytest.approx(rates.std(ddof=1))
+    assert found.observed_range == pytest.approx(np.ptp(rates))
+    variance = rates.var(ddof=1) - np.mean(rates * (1 - rates) / (SIZES[:5] - 1))
+    assert found.standard_deviation == pytest.approx(np.sqrt(max(variance, 0)))
+    assert "Not counted, with fewer than 10 people: f." in str(found)
+
+
+@pytest.mark.parametrize("container", [list, pd.Series, pl.Series])
+def test_containers_and_names_of_groups_do_not_matter(container):
+    plain = between_group_spread(TRUE, PREDICTED, sensitive_features=GROUP, metric="true_positive_rate", **SETTINGS)
+    renamed = np.array([{"a": "z", "c": "b2"}.get(name, name) for name in GROUP])
+    other = between_group_spread(
+        container(TRUE), container(PREDICTED), sensitive_features=container(renamed), metric="recall", **SETTINGS
+    )
+    assert other.ci_high == plain.ci_high
+    assert other.p_value == plain.p_value
+
+
+def test_complementary_rates_lie_equally_far_apart():
+    hit, miss = (
+        between_group_spread(TRUE, PREDICTED, sensitive_features=GROUP, metric=metric, **SETTINGS)
+        for metric in ("true_positive_rate", Rate("miss", "~y_pred", "y_true"))
+    )
+    assert hit.standard_deviation == pytest.approx(miss.standard_deviation)
+    assert hit.observed_range == pytest.approx(miss.observed_range)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (
+            {"metric": "equalized_odds"},
+            "metric must be one rate, .*true_positive_rate, false_positive_rate: name a rate",
+        ),
+        ({"metric": "f1"}, "metric must be one rate, whose sampling noise is known; found f1"),
+        ({"metric": "roc_auc"}, "metric must be one rate"),
+        ({"weighting": "person"}, "weighting must be .*'groups'.*'people'"),
+        ({"n_resamples": 0}, "n_resamples"),
+        ({"confidence_level": 95}, "confidence_level"),
+        ({"sensitive_features": GROUP == "f", "y_pred": PREDICTED % 2}, None),
+        (
+            {"sensitive_features": np.where(np.arange(len(GROUP)) < 6, "few", "many")},
+            "at least two groups with 10 people",
+        ),
+    ],
+)
+def test_what_cannot_be_answered_is_said(changes, said):
+    given = {"y_true": TRUE, "y_pred": PREDICTED, "sensitive_features": GROUP, **SETTINGS} | changes
+    if said is None:  # two groups, one of five people
+        said = "at least two groups with 10 people or more in the denominator of the rate; found 1"
+    with pytest.raises(ValueError, match=said):
+        between_group_spread(**given)
+
+
+def test_audits_of_five_groups_or_more_have_it_once_for_each_rate():
+    compas = load_compas()
+    given = {"sensitive_features": compas.sensitive_features["race"], "random_state": 0}
+    audit = FairnessAudit.from_predictions(
+        compas.y_true, compas.y_pred, metrics=["true_positive_rate", "false_negative_rate"], **given
+    )
+    lines = audit.record_.spread
+    assert len(lines) == 1
+    alone = between_group_spread(compas.y_true, compas.y_pred, metric="true_positive_rate", **given)
+    assert f"deviation {100 * alone.standard_deviation:.1f} points" in lines[0]
+    text = str(audit)
+    assert "How much of the gaps between many groups is noise?" in text
+    assert lines[0] in re.sub(r"\s+", " ", text)
+    assert "Lum, Y. Zhang" in audit.to_text(details=True)
+    assert str(FairnessAudit.from_json(audit.to_json())) == text
+
+
+@pytest.mark.parametrize("more", [{"sample_weight": np.ones(len(GROUP)) + (TRUE > 0)}, {"control_features": TRUE}])
+def test_audits_of_weighted_people_or_strata_have_none(more):
+    large = GROUP != "f"
+    audit = FairnessAudit.from_predictions(
+        None, PREDICTED[large], sensitive_features=GROUP[large], metrics="selection_rate", random_state=0,
+        n_resamples=99, **{name: values[large] for name, values in more.items()},
+    )  # fmt: skip
+    assert audit.record_.spread == ()
+
+
+def test_the_published_variances_lie_among_those_of_twenty_divisions():
+    found = json.loads((ROOT / "benchmarks" / "results" / "spread.json").read_text())["table"]
+    published = {"FPR, age": 0.0013, "FPR, race": 0.0011, "SR, age": 0.0128, "SR, race": 0.0065, "TPR, race": 0.0018}
+    for name, twice in published.items():
+        _, low, high = found[name][2]
+        assert low <= twice <= high
