@@ -335,13 +335,7 @@ def euler(
 
 
 def implicit(
-    start: Any,
-    gradient: Gradient,
-    shrinking: Callable[[float], Callable[[Any], Any]],
-    *,
-    steps: Any,
-    regularization: float,
-    checkpoints: Any,
+    start: Any, gradient: Gradient, shrinking: Callable[[float], Callable[[Any], Any]], *, steps: Any, checkpoints: Any
 ) -> Iterator[Any]:
     """Follow the gradient flow by steps that are implicit in the distance.
 
@@ -351,12 +345,12 @@ def implicit(
 
     Parameters
     ----------
-    start, gradient, steps, regularization, checkpoints
+    start, gradient, steps, checkpoints
         As for `euler`, whose results and errors it has.
     shrinking : callable
-        ``shrinking(t)(v) = v (I + t Sigma)^-1``.
+        ``shrinking(t)(v) = v (I + t regularization Sigma)^-1``.
     """
-    shrink = {size: shrinking(2 * size * regularization) for size in np.unique(steps).tolist()}
+    shrink = {size: shrinking(2 * size) for size in np.unique(steps).tolist()}
 
     def step(x: Any, size: float) -> Any:
         moved = start + shrink[size](x - start + size * gradient(x, EVERYONE))

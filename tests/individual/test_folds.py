@@ -5,13 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfairtest.individual.people import content_folds, ranks
+from skfairtest.individual.people import people_of, ranks
 
 
 def draw(seed, n=60, d=3, levels=None):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n, d)) if levels is None else rng.integers(0, levels, (n, d)).astype(float)
     return values, rng.integers(0, 2, n).astype(float), rng
+
+
+def content_folds(values, truth, n_folds):
+    people = people_of(values, truth, None, numbers=True)
+    return people.folds(n_folds)[np.argsort(people.order)]
 
 
 @settings(deadline=None)

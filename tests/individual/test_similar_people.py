@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
 from skfairtest.individual.flow import Quadratic, Ranges
-from skfairtest.individual.people import content_folds
+from skfairtest.individual.people import people_of
 from skfairtest.individual.statistics import AuditValue, widened
 from skfairtest.individual.unfair import Flow, move
 
@@ -96,7 +96,8 @@ def test_copies_do_not_learn_the_metric_of_their_person(classifier, people, lear
 def test_everybody_is_judged_by_a_metric_learned_on_others(classifier, people, learned):
     X, y, sex, _ = people
     test = learned
-    folds = content_folds(X.to_numpy(), y.to_numpy(dtype=float), 5)
+    tested = people_of(X, y, None, numbers=False)
+    folds = tested.folds(5)[np.argsort(tested.order)]
     for fold, metric in enumerate(test.fair_metrics_):
         others = SensitiveSubspace().fit(X[folds != fold], sensitive_features=sex[folds != fold])
         np.testing.assert_allclose(metric.matrix_, others.matrix_, atol=1e-12)

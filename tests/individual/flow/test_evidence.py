@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 
 from skfairtest.individual import fair_metrics
-from skfairtest.individual.fair_metrics import exact_columns, out_of_fold, support
+from skfairtest.individual.fair_metrics import Design, exact_columns, out_of_fold, support
 
 
 def indicators(codes):
@@ -89,7 +89,7 @@ def test_only_what_is_significant_is_kept():
 
 
 def _support(X, sex):
-    return support(X, indicators(sex)[:, 1:], 0.05)
+    return support(Design(X), indicators(sex)[:, 1:], 0.05)
 
 
 @pytest.mark.parametrize("n", [1000, 4000])
@@ -128,7 +128,9 @@ def test_a_variable_that_is_made_of_columns():
     rng = np.random.default_rng(0)
     job, other = rng.integers(0, 3, 100), rng.normal(size=(100, 2))
     X = np.column_stack([other, indicators(job)])
-    assert exact_columns(X, indicators(job)).tolist() == [2, 3, 4]
-    assert exact_columns(X[:, :4], indicators(job)).tolist() == [2, 3]  # a level is dropped
-    assert not len(exact_columns(other, indicators(job)))
-    assert not len(exact_columns(rng.normal(size=(5, 9)), indicators([0, 1, 0, 1, 1])))  # as many columns as people
+    assert exact_columns(Design(X), indicators(job)).tolist() == [2, 3, 4]
+    assert exact_columns(Design(X[:, :4]), indicators(job)).tolist() == [2, 3]  # a level is dropped
+    assert not len(exact_columns(Design(other), indicators(job)))
+    assert not len(
+        exact_columns(Design(rng.normal(size=(5, 9))), indicators([0, 1, 0, 1, 1]))
+    )  # as many columns as people

@@ -17,9 +17,9 @@ def pull(metric):
     return lambda v: v @ metric.matrix
 
 
-def shrink(metric):
+def shrink(metric, regularization):
     """What an implicit step of a length leaves of an offset."""
-    return lambda t: lambda v: v @ metric.shrinking(t)
+    return lambda t: lambda v: v @ metric.shrinking(t * regularization)
 
 
 def logistic(theta, intercept, y):
@@ -84,7 +84,7 @@ def test_one_step_is_the_formula():
 
 def test_one_implicit_step_is_pulled_from_where_it_ends():
     x, _, _, gradient, metric = small()
-    (first, second) = implicit(x, gradient, shrink(metric), steps=[0.1, 5.0], regularization=20.0, checkpoints=[1, 2])
+    (first, second) = implicit(x, gradient, shrink(metric, 20.0), steps=[0.1, 5.0], checkpoints=[1, 2])
     for before, after, size in ((x, first, 0.1), (first, second, 5.0)):
         by_hand = before + size * (gradient(before, slice(None)) - 40.0 * (after - x) @ metric.matrix)
         np.testing.assert_allclose(after, by_hand, rtol=0, atol=1e-9)
@@ -96,7 +96,7 @@ def test_implicit_steps_of_any_length_stay_where_the_distance_holds_them():
     metric = Quadratic(np.diag([0.5, 1.0, 4.0]))
     for size in (0.01, 1.0, 1000.0):
         steps = np.full(1000, size)
-        end = last(implicit(x, gradient, shrink(metric), steps=steps, regularization=50.0, checkpoints=[1000]))
+        end = last(implicit(x, gradient, shrink(metric, 50.0), steps=steps, checkpoints=[1000]))
         np.testing.assert_allclose(100.0 * (end - x) @ metric.matrix, gradient(end, slice(None)), atol=1e-3)
 
 
@@ -105,7 +105,7 @@ def test_few_implicit_steps_end_where_many_steps_of_euler_do():
     _, gradient = logistic([1.0, -0.5, 0.3], 0.2, y)
     metric = Quadratic(np.diag([0.0, 1.0, 1.0]))
     exact = last(euler(x, gradient, pull(metric), steps=np.full(5000, 0.001), regularization=50.0, checkpoints=[5000]))
-    few = last(implicit(x, gradient, shrink(metric), steps=np.full(25, 0.2), regularization=50.0, checkpoints=[25]))
+    few = last(implicit(x, gradient, shrink(metric, 50.0), steps=np.full(25, 0.2), checkpoints=[25]))
     assert np.abs(exact - x).max() > 2
     np.testing.assert_allclose(few, exact, atol=0.1)
 
@@ -150,7 +150,7 @@ def moved(x, y, theta, metric, flow, rows):
         steps = 0.05 / np.arange(1, 30) ** 0.5
         return last(euler(x[rows], gradient, pull(metric), steps=steps, regularization=3.0, checkpoints=[29]))
     steps = np.full(10, 0.5)
-    return last(implicit(x[rows], gradient, shrink(metric), steps=steps, regularization=3.0, checkpoints=[10]))
+    return last(implicit(x[rows], gradient, shrink(metric, 3.0), steps=steps, checkpoints=[10]))
 
 
 @pytest.mark.parametrize("flow", ["euler", "implicit"])
@@ -217,10 +217,11 @@ def test_a_quadratic_loss_has_the_solution_of_a_linear_equation(solver):
         exact[person] = x[person] + (expm(0.5 * whole) @ [0, 0, 0, 1])[:3]
     errors = []
     for n_steps in (400, 800, 1600):
-        rest = {"steps": np.full(n_steps, 0.5 / n_steps), "regularization": regularization, "checkpoints": [n_steps]}
-        followed = euler(x, gradient, pull(metric), **rest) if solver == "euler" else implicit(
-            x, gradient, shrink(metric), **rest
-        )  # fmt: skip
+        rest = {"steps": np.full(n_steps, 0.5 / n_steps), "checkpoints": [n_steps]}
+        if solver == "euler":
+            followed = euler(x, gradient, pull(metric), regularization=regularization, **rest)
+        else:
+            followed = implicit(x, gradient, shrink(metric, regularization), **rest)
         errors.append(np.abs(last(followed) - exact).max())
     assert errors[2] < 1e-2
     np.testing.assert_allclose(np.divide(errors[:2], errors[1:]), 2, atol=0.05)
@@ -248,7 +249,7 @@ def test_who_would_run_away_by_implicit_steps_stays_where_numbers_end():
     def gradient(x, people):  # of exp(2 x), which is infinite in a finite time
         return 2 * np.exp(2 * x)
 
-    flow = {"steps": [0.2] * 25, "regularization": 0.0, "checkpoints": [25]}
+    flow = {"steps": [0.2] * 25, "checkpoints": [25]}
     start = np.array([[2.0], [-9.0]])
     (found,) = implicit(start, gradient, lambda t: lambda v: v, **flow)
     assert 1e3 < found[0, 0] < 1e30

@@ -58,7 +58,7 @@ def reach(x0, objective, rows, *, steps, limits=np.inf, costs=0.0):
     gradient = slopes(x0, objective, directions, [np.minimum(width, limits) for width in widths], SAME)
     (ends,) = implicit(
         np.zeros(shape), gradient, lambda t: lambda u: np.clip(u / (1 + t * costs), -limits, limits),
-        steps=steps, regularization=1.0, checkpoints=[len(steps)],
+        steps=steps, checkpoints=[len(steps)],
     )  # fmt: skip
     return ends
 
