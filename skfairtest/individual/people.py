@@ -30,8 +30,8 @@ NEIGHBOURS = 2000
 PARTS = 16
 #: A hypothetical person is too unusual if no more than this share of real people are farther from everybody else.
 UNUSUAL = 0.01
-#: Distances are exact to this share.
-_SAME = 1e-9
+#: Distances are exact to this share of them and of the lengths of points: they are differences of squared lengths.
+_SAME = 1e-7
 #: A column of so few values, each of so many people on average, has levels.
 MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
 
@@ -191,8 +191,7 @@ class Neighbours:
             return np.empty(0)
         distances, who = self.tree.kneighbors(x if self.scale is None else x / self.scale)
         same = (self.values[who[:, 0]] == x0).all(axis=1)
-        found: Floats = np.where(same, distances[:, 1], distances[:, 0])
-        return found
+        return np.asarray(np.where(same, distances[:, 1], distances[:, 0]))
 
     def plausibility(self, distances: Floats) -> Floats:
         """Return the share of real people who are farther from everybody else."""
@@ -236,7 +235,8 @@ class Neighbours:
             known, there = np.stack([apart[rows], own[rows]]), np.stack([seen[rows], origin[rows]])
             moved = np.linalg.norm((found[rows] - there) / units, axis=2)
             low, high = (known - moved).max(axis=0), (known + moved).min(axis=0)
-            sure, possible = (self.unusual(bound, own[rows]) for bound in (low - _SAME * high, high + _SAME * high))
+            rounding = _SAME * (high + np.linalg.norm(found[rows] / units, axis=1))
+            sure, possible = (self.unusual(bound, own[rows]) for bound in (low - rounding, high + rounding))
             unknown = rows[possible & ~sure]
             seen[unknown], apart[unknown] = found[unknown], self.distances(found[unknown], origin[unknown])
             sure[possible & ~sure] = self.unusual(apart[unknown], own[unknown])
