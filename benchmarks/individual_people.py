@@ -85,7 +85,7 @@ def blind(model, X, y, sensitive):
     features, truth = people.features, people.y_true.codes.astype(float)
     scale = scale_of("std", features, ranges_of("observed", features))
     similar = similarity("sensitive_subspace", people, scale, 0.05)
-    (metric,), _, _ = learn(similar.metric, features, truth, similar.sensitive, 1, scale)
+    (metric,), _, _ = learn(similar.metric, features, truth, similar.sensitive, scale)
     encode, _ = affine(model[0].transform, features)
     free = metric.directions_ @ (scale[:, None] * encode)
     coefficients = model[-1].coef_[0]

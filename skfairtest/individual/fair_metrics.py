@@ -28,7 +28,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import pinvh
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
-from scipy.stats import f as f_distribution
+from scipy.special import fdtrc
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -64,20 +64,20 @@ _RANK = 1e-9
 _EXACT = 1e-12
 
 
-def centred_inverse(X: Floats) -> Floats:
-    """Return the pseudoinverse of centred columns, of shape (d, n), whatever their units are."""
-    centred, length = _centred(X)
-    length[length == 0] = np.inf
-    inverse: Floats = np.linalg.pinv(centred / length, rcond=_RANK) / length[:, None]
-    return inverse
+class Design:
+    """Centred columns, their pseudoinverse, rank and leaves: columns that are linearly dependent are one leaf."""
 
-
-def _centred(X: Floats) -> tuple[Floats, Floats]:
-    """Return centred columns and their lengths, of which 0 are those of constant columns."""
-    centred = X - X.mean(axis=0)
-    length = np.linalg.norm(centred, axis=0)
-    constant = length <= _RANK * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
-    return centred, np.where(constant, 0.0, length)
+    def __init__(self, X: Floats) -> None:
+        self.centred = X - X.mean(axis=0)
+        length = np.linalg.norm(self.centred, axis=0)
+        length[length <= _RANK * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))] = np.inf
+        self.scaled = self.centred / length
+        left, values, right = np.linalg.svd(self.scaled, full_matrices=False)
+        self.rank = k = int((values > _RANK * values[0]).sum())
+        self.inverse: Floats = right[:k].T @ (left[:, :k] / values[:k]).T / length[:, None]
+        dependent = np.abs(np.eye(X.shape[1]) - right[:k].T @ right[:k]) > 1e-6
+        member = np.where(np.isfinite(length), connected_components(dependent, directed=False)[1], -1)
+        self.leaves = [np.flatnonzero(member == one).tolist() for one in np.unique(member[member >= 0])]
 
 
 def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels: bool) -> tuple[float, float]:
@@ -109,11 +109,12 @@ def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels
     >>> out_of_fold(X, np.hstack([X > 0, X <= 0]) * 1.0, folds, labels=True)[1]
     0.002
     """
+    responses = responses[:, : 1 if labels and responses.shape[1] == 2 else None]  # the second mirrors the first
     scaled = (responses - responses.mean(axis=0)) / responses.std(axis=0)
     parts = []
     for fold in range(folds.max() + 1):
         rest, own = folds != fold, folds == fold
-        parts.append((rest, own, centred_inverse(X[rest]), X[own] - X[rest].mean(axis=0)))
+        parts.append((rest, own, Design(X[rest]).inverse, X[own] - X[rest].mean(axis=0)))
 
     def predicted(values: Floats) -> Floats:
         scores = np.empty_like(values)
@@ -132,43 +133,38 @@ def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels
         n_extreme += int((drawn >= observed - 1e-9 * abs(observed)).sum())
     from sklearn.metrics import roc_auc_score  # here, as importing it takes time
 
-    value = roc_auc_score(responses, scores) if labels else np.corrcoef(scores[:, 0], responses[:, 0])[0, 1]
+    scores, responses = scores.squeeze(), responses.squeeze()
+    value = roc_auc_score(responses, scores) if labels else np.corrcoef(scores, responses)[0, 1]
     return float(value), (1 + n_extreme) / (1 + n_drawn)
 
 
-def exact_columns(X: Floats, responses: Floats) -> NDArray[np.intp]:
+def exact_columns(design: Design, responses: Floats) -> NDArray[np.intp]:
     """Return the columns of which a variable is a linear function for everybody; none if it is not.
 
     Examples
     --------
     >>> X = np.column_stack([np.sin(np.arange(9.0)), np.arange(9.0) % 3 == 0])
-    >>> exact_columns(X, 1.0 - X[:, 1:]).tolist()
+    >>> exact_columns(Design(X), 1.0 - X[:, 1:]).tolist()
     [1]
     """
     centred = responses - responses.mean(axis=0)
-    inverse = centred_inverse(X)
-    coefficients = inverse @ centred
-    left = centred - (X - X.mean(axis=0)) @ coefficients
-    n_parameters = np.linalg.matrix_rank(inverse) + 1
-    if len(X) < 2 * n_parameters or (left**2).sum() > _EXACT * (centred**2).sum():
+    coefficients = design.inverse @ centred
+    left = centred - design.centred @ coefficients
+    if len(centred) < 2 * (design.rank + 1) or (left**2).sum() > _EXACT * (centred**2).sum():
         return np.empty(0, dtype=np.intp)
-    effect = np.abs(coefficients * X.std(axis=0)[:, None]).max(axis=1)
+    effect = np.abs(coefficients * design.centred.std(axis=0)[:, None]).max(axis=1)
     return np.flatnonzero(effect > 1e-6 * effect.max())
 
 
-def wald(X: Floats, responses: Floats) -> Callable[[Floats], float]:
-    """Return joint tests of the coefficients of a regression, which hold whatever the spread of the errors is (HC3).
-
-    They take weights (m, d) to the p-value of the null hypothesis that these linear combinations of the coefficients
-    are all 0.
-    """
-    inverse, people, n_responses = centred_inverse(X), X - X.mean(axis=0), responses.shape[1]
+def wald(design: Design, responses: Floats) -> Callable[[Floats], float]:
+    """Return tests of weights (m, d): whether these combinations of coefficients are all 0 (HC3 covariances)."""
+    inverse, people, (n, n_responses) = design.inverse, design.centred, responses.shape
     centred = responses - responses.mean(axis=0)
     coefficients = inverse @ centred
-    leverage = (people * inverse.T).sum(axis=1) + 1 / len(X)
+    leverage = (people * inverse.T).sum(axis=1) + 1 / n
     errors = (centred - people @ coefficients) / np.maximum(1 - leverage, 1e-3)[:, None]
-    influence = (inverse.T[:, :, None] * errors[:, None, :]).reshape(len(X), -1)
-    covariance, degrees = influence.T @ influence, max(1, len(X) - np.linalg.matrix_rank(inverse) - 1)
+    influence = (inverse.T[:, :, None] * errors[:, None, :]).reshape(n, -1)
+    covariance, degrees = influence.T @ influence, max(1, n - design.rank - 1)
 
     def p_value(weights: Floats) -> float:
         wide = np.kron(weights, np.eye(n_responses))
@@ -177,31 +173,17 @@ def wald(X: Floats, responses: Floats) -> Callable[[Floats], float]:
         spread = np.where(spread > 0, spread, 1.0)
         values = wide @ coefficients.reshape(-1) / spread
         root, rank = pinvh(variance / np.multiply.outer(spread, spread), rtol=_RANK, return_rank=True)
-        return float(f_distribution.sf(values @ root @ values / rank, rank, degrees)) if rank else 1.0
+        return float(fdtrc(rank, degrees, max(values @ root @ values / rank, 0.0))) if rank else 1.0
 
     return p_value
 
 
-def _leaves(X: Floats) -> list[list[int]]:
-    """Return columns, those that are linearly dependent together; constant columns are in none."""
-    centred, length = _centred(X)
-    varied = np.flatnonzero(length)
-    if not len(varied):
-        return []
-    _, lengths, vectors = np.linalg.svd(centred[:, varied] / length[varied], full_matrices=len(X) < len(varied))
-    lengths = np.append(lengths, np.zeros(len(vectors) - len(lengths)))
-    null = vectors[lengths <= _RANK * lengths[0]]
-    _, member = connected_components(np.abs(null.T @ null) > 1e-6, directed=False)
-    return [varied[member == one].tolist() for one in range(member.max() + 1)]
-
-
-def _blocks(X: Floats) -> list[list[list[int]]]:
+def _blocks(design: Design) -> list[list[list[int]]]:
     """Return blocks of correlated leaves."""
-    leaves = _leaves(X)
+    leaves, order = design.leaves, list(chain(*design.leaves))
     if len(leaves) < 2:
         return [[leaf] for leaf in leaves]
-    order = [column for leaf in leaves for column in leaf]
-    alike = np.abs(np.corrcoef(X[:, order], rowvar=False))
+    alike = np.abs(design.scaled[:, order].T @ design.scaled[:, order])
     starts = np.cumsum([0, *map(len, leaves[:-1])])
     alike = np.maximum.reduceat(np.maximum.reduceat(alike, starts, axis=0), starts, axis=1)
     distance = np.clip(1 - alike, 0.0, 1.0)
@@ -210,12 +192,12 @@ def _blocks(X: Floats) -> list[list[list[int]]]:
     return [[leaves[place] for place in np.flatnonzero(member == one)] for one in np.unique(member)]
 
 
-def support(X: Floats, responses: Floats, level: float) -> Floats:
+def support(design: Design, responses: Floats, level: float) -> Floats:
     """The projection of coefficients on those that are significant, a matrix of shape (d, d).
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
+    design : Design
         Features, of which the variable has a trace.
     responses : ndarray of shape (n, k)
         The variable: indicators of all levels but one, or one column of numbers.
@@ -230,13 +212,13 @@ def support(X: Floats, responses: Floats, level: float) -> Floats:
     Examples
     --------
     >>> X, errors = np.random.default_rng(0).normal(size=(2, 300, 3))
-    >>> print(support(X, X[:, :1] + X[:, 1:2] + errors[:, :1], 0.05))
+    >>> print(support(Design(X), X[:, :1] + X[:, 1:2] + errors[:, :1], 0.05))
     [[1. 0. 0.]
      [0. 1. 0.]
      [0. 0. 0.]]
     """
-    tests, blocks, spread = wald(X, responses), _blocks(X), X.std(axis=0)
-    n_leaves, everything = sum(map(len, blocks)), np.eye(X.shape[1])
+    tests, blocks, spread = wald(design, responses), _blocks(design), design.centred.std(axis=0)
+    n_leaves, everything = len(design.leaves), np.eye(len(spread))
 
     def p_value(leaves: list[list[int]]) -> float:
         return tests(everything[list(chain(*leaves))]) * n_leaves / max(1, len(leaves))
@@ -248,8 +230,8 @@ def support(X: Floats, responses: Floats, level: float) -> Floats:
         columns, number = list(chain(*block)), 1
         projection: Floats = np.eye(len(columns))
         if len(block) > 1:  # as few leading components as leave no other significant
-            vectors = np.linalg.eigh(np.corrcoef(X[:, columns], rowvar=False))[1].T[::-1]
-            rest = np.zeros((len(columns), X.shape[1]))
+            vectors = np.linalg.eigh(design.scaled[:, columns].T @ design.scaled[:, columns])[1].T[::-1]
+            rest = np.zeros((len(columns), len(spread)))
             rest[:, columns] = vectors * spread[columns]
             while number < len(columns) and tests(rest[number:]) <= level:
                 number += 1
@@ -267,8 +249,8 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     directions_: Floats
     matrix_: Floats
-    #: What `transform` multiplies by; None: `matrix_`, which is its own root where it is a projection.
-    _root: Floats | None = None
+    #: What `transform` multiplies by: a projection is its own root.
+    _root: Floats
 
     def transform(self, X: Any) -> Any:
         """Map people to points whose squared Euclidean distance is the squared fair distance.
@@ -284,7 +266,7 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             One point per person; the container is that of `set_output`.
         """
         check_is_fitted(self)
-        return self._read(X)[1] @ (self.matrix_ if self._root is None else self._root)
+        return self._read(X)[1] @ self._root
 
     def _read(self, X: Any, *, reset: bool = False) -> tuple[Features, Floats]:
         features = read_features(X)
@@ -293,7 +275,7 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _set(self, directions: Floats, matrix: Floats, root: Floats | None = None) -> Self:
         """Measure with a matrix, whose null space the directions span."""
-        self.directions_, self.matrix_, self._root = directions, matrix, root
+        self.directions_, self.matrix_, self._root = directions, matrix, matrix if root is None else root
         if len(directions) == self.n_features_in_:
             warn(
                 f"{type(self).__name__} lets people differ in every direction of X (n_features={self.n_features_in_}): "
@@ -626,12 +608,10 @@ class SensitiveSubspace(FairMetric):
         if sensitive_features is not None:
             sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
             check_rows(X, sensitive_features=sensitive)
-            given, self._supports = self._given_supports, []
-            for place, column in enumerate(sensitive):
-                coefficients = np.zeros((0, len(others)))
-                if others:
-                    kept = None if given is None else given[place]
-                    coefficients = self._coefficients(values[:, others], column, kept)
+            X, self._supports = values[:, others], []
+            design = Design(X) if is_number(level) and others else None
+            for column, kept in zip(sensitive, self._given_supports or [None] * len(sensitive), strict=True):
+                coefficients = self._coefficients(X, design, column, kept) if others else X[:0]
                 directions.append(np.zeros((len(coefficients), values.shape[1])))
                 directions[-1][:, others] = coefficients
         basis = span(np.concatenate(directions))
@@ -649,20 +629,20 @@ class SensitiveSubspace(FairMetric):
         several = isinstance(named, list | tuple | np.ndarray | pd.Index)
         return sorted(features.positions(named if several else [named], "sensitive_columns"))
 
-    def _coefficients(self, X: Floats, column: Column, kept: Floats | None) -> Floats:
+    def _coefficients(self, X: Floats, design: Design | None, column: Column, kept: Floats | None) -> Floats:
         """The directions free because of a sensitive feature, of shape (m, n_features); `kept`: those selected."""
         responses = responses_of(column)
-        if not is_number(self.level) or not (X.std(axis=0) > 0).any():
+        if design is None or not design.rank:
             return _with_spread(self._regress(X, column), X)
-        itself = exact_columns(X, responses)
+        itself = exact_columns(design, responses)
         if len(itself):
-            _, lengths, vectors = np.linalg.svd(X[:, itself] - X[:, itself].mean(axis=0), full_matrices=False)
+            _, lengths, vectors = np.linalg.svd(design.centred[:, itself], full_matrices=False)
             free: Floats = np.zeros((len(vectors), X.shape[1]))
             free[:, itself] = vectors
             self._supports.append(None)
             return np.asarray(free[lengths > _NO_SPREAD * lengths[0]])
         if kept is None:
-            kept = support(X, responses[:, : max(1, responses.shape[1] - 1)], float(self.level))
+            kept = support(design, responses[:, : max(1, responses.shape[1] - 1)], float(self.level))
         self._supports.append(kept)
         selected: Floats = _with_spread(self._regress(X, column), X) @ kept
         return selected

@@ -268,7 +268,7 @@ class IndividualFairnessTest(ReportMixin):
                 return [audit_value(statistic, *each.T, tolerance=1.0, confidence_level=0.95).estimate for each in ends]
 
             variance = variance_of_learning(
-                similar, features, people.codes, lambda some: scale_of(self.feature_scale, some, ranges), values
+                similar, people, lambda some: scale_of(self.feature_scale, some, ranges), values
             )
         self._statistic = SequentialStatistic(
             statistic, moved.judged, flow.checkpoints,

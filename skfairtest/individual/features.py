@@ -87,10 +87,8 @@ class Features:
     @property
     def names_in(self) -> tuple[str, ...] | None:
         """What scikit-learn calls ``feature_names_in_``; None where there are no names, or not all are strings."""
-        if self.container is None:
-            return None
-        strings = all(isinstance(label, str) for label in self._labels())
-        return tuple(name for name, _ in self.groups) if strings else None
+        named = self.container is not None and all(isinstance(label, str) for label in self._labels())
+        return tuple(name for name, _ in self.groups) if named else None
 
     def columns_of(self, name: Any, where: str) -> tuple[int, ...]:
         """The positions of the numbers of a column as it was passed, or of one level of a category.

@@ -230,16 +230,10 @@ def euler(
 
 
 def implicit(
-    start: Any,
-    gradient: Gradient,
-    shrinking: Callable[[float], Callable[[Any], Any]],
-    *,
-    steps: Any,
-    regularization: float,
-    checkpoints: Any,
+    start: Any, gradient: Gradient, shrinking: Callable[[float], Callable[[Any], Any]], *, steps: Any, checkpoints: Any
 ) -> Iterator[Any]:
     """Follow the gradient flow by steps that are implicit in the distance."""
-    shrink = {size: shrinking(2 * size * regularization) for size in np.unique(steps).tolist()}
+    shrink = {size: shrinking(2 * size) for size in np.unique(steps).tolist()}
 
     def step(x: Any, size: float) -> Any:
         moved = start + shrink[size](x - start + size * gradient(x, EVERYONE))

@@ -26,7 +26,6 @@ from skfairtest.individual.fair_metrics import (
     FairMetric,
     Mahalanobis,
     SensitiveSubspace,
-    exact_columns,
     numbers_of,
     out_of_fold,
     responses_of,
@@ -34,7 +33,7 @@ from skfairtest.individual.fair_metrics import (
 from skfairtest.individual.features import Features
 from skfairtest.individual.flow import Quadratic
 from skfairtest.individual.model import affine
-from skfairtest.individual.people import People, content_folds, ranks
+from skfairtest.individual.people import People, ranks
 from skfairtest.readers import Column
 from skfairtest.readers.predictions import parameters_of
 
@@ -121,7 +120,7 @@ def similarity(fair_metric: Any, people: People, scale: Floats | None, level: fl
     """Learn who is similar, from evidence: from the sensitive features of which X holds a trace."""
     features, sensitive = people.features, people.sensitive
     metric = resolve(fair_metric, features.plain())
-    rows, uncertain, last, everybody = [], False, _last(metric), np.zeros(len(features))
+    rows, last, everybody = [], _last(metric), np.zeros(len(features))
     learned = isinstance(last, SensitiveSubspace) and not is_fitted(metric)
     if learned and not sensitive and last.sensitive_columns is None:
         raise ParameterError(MISSING)
@@ -139,7 +138,6 @@ def similarity(fair_metric: Any, people: People, scale: Floats | None, level: fl
                 value, p = out_of_fold(values[order], responses[order], places[order] % FOLDS, labels=labels)
                 found = p <= level / len(sensitive)
                 rows.append((column.name, "AUC" if labels else "correlation", value, p, found))
-                uncertain |= found and not len(exact_columns(values, responses))
             kept += [column] * found
         sensitive, metric = tuple(kept), clone(metric)
         _last(metric).set_params(level=level if last.level == "auto" else last.level)
@@ -147,20 +145,20 @@ def similarity(fair_metric: Any, people: People, scale: Floats | None, level: fl
     if learned and not sensitive and last.sensitive_columns is None:
         nobody = [Quadratic(np.eye(features.values.shape[1]))]
         return Similarity(None, (), traces, [], nobody, everybody.astype(np.intp))
-    fitted = learn(metric, features, people.codes, sensitive, FOLDS, scale)
-    return Similarity(metric, sensitive, traces, *fitted, uncertain)
+    fitted = learn(metric, features, people.codes, sensitive, scale, people.folds)
+    supports = [kept for each in fitted[0] for kept in getattr(_last(each), "_supports", ())]
+    return Similarity(metric, sensitive, traces, *fitted, learned and any(kept is not None for kept in supports))
 
 
 def variance_of_learning(
     similar: Similarity,
-    features: Features,
-    truth: Floats,
+    people: People,
     scale_of: Callable[[Features], Floats | None],
     statistic: Callable[[NDArray[np.intp], list[Quadratic], NDArray[np.intp]], list[float]],
 ) -> float:
     """The variance of the logarithm of the statistic that is due to the metric and its units."""
-    codes = np.unique(truth, return_inverse=True)[1].astype(float)
-    groups = content_folds(features.values, codes, GROUPS)
+    codes = np.unique(people.codes, return_inverse=True)[1].astype(float)
+    features, groups = people.features, people.folds(GROUPS)
     some = np.unique(np.linspace(0, len(codes) - 1, MOVED).astype(int))
     matrices, scale = [], scale_of(features)
     try:
@@ -170,7 +168,7 @@ def variance_of_learning(
             others = features.take(rest)
             units = scale_of(others)
             with held_back():  # they were said of everybody
-                _, (learned,), _ = learn(similar.metric, others, codes[rest], teaching, 1, units)
+                _, (learned,), _ = learn(similar.metric, others, codes[rest], teaching, units)
             matrices.append(learned if scale is None or units is None else Quadratic(learned.matrix, units / scale))
         folds = np.repeat(np.arange(len(matrices)), len(some))
         values = statistic(np.tile(some, len(matrices)), matrices, folds)
@@ -189,8 +187,8 @@ def learn(
     features: Features,
     truth: Floats,
     sensitive: tuple[Column, ...],
-    n_folds: int,
     scale: Floats | None,
+    folds_of: Callable[[int], NDArray[np.intp]] | None = None,
 ) -> tuple[list[Any], list[Quadratic], NDArray[np.intp]]:
     """Learn the fair metric on the other folds, for every fold."""
     everybody = np.zeros(len(features.values), dtype=np.intp)
@@ -200,6 +198,10 @@ def learn(
         units = 1.0 if scale is None else np.multiply.outer(scale, scale)
         return [fair_metric], [Quadratic(_matrix(fair_metric, features) * units)], everybody
     scaled = features if scale is None else replace(features, values=features.values / scale)
+    with config_context(enable_metadata_routing=True):  # it knows which steps of a pipeline take them
+        takes = "sensitive_features" in parameters_of(fair_metric.fit) or get_routing_for_object(fair_metric).consumes(
+            "fit", ["sensitive_features"]
+        )
     supports: Any = None
 
     def fitted(rows: NDArray[np.bool_]) -> Any:
@@ -209,10 +211,8 @@ def learn(
         if supports:
             _last(fresh)._given_supports = supports
         try:
-            with config_context(enable_metadata_routing=True):  # it knows which steps of a pipeline take them
-                takes = get_routing_for_object(fresh).consumes("fit", ["sensitive_features"])
-                takes = sensitive and (takes or "sensitive_features" in parameters_of(fresh.fit))
-                params = {"sensitive_features": _groups(fair_metric, sensitive, rows)} if takes else {}
+            params = {"sensitive_features": _groups(fair_metric, sensitive, rows)} if takes and sensitive else {}
+            with config_context(enable_metadata_routing=True):
                 return fresh.fit(scaled.as_input(scaled.values[rows]), truth[rows], **params)
         except ValueError as error:
             raise ParameterError(
@@ -221,8 +221,8 @@ def learn(
             ) from error
 
     transformers, folds = [fitted(everybody == 0)], everybody
-    if n_folds > 1:
-        folds = content_folds(features.values, truth, n_folds)
+    if folds_of is not None:
+        folds = folds_of(FOLDS)
         supports = getattr(_last(transformers[0]), "_supports", None)
         with held_back():  # they were said of everybody
             transformers = [fitted(folds != fold) for fold in range(int(folds.max()) + 1)]

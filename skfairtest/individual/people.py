@@ -27,6 +27,8 @@ NEIGHBOURS = 2000
 PARTS = 16
 #: A hypothetical person is too unusual if no more than this share of real people are farther from everybody else.
 UNUSUAL = 0.01
+#: Distances are exact to this share of them and of the lengths of points: they are differences of squared lengths.
+_SAME = 1e-7
 #: A column of so few values, each of so many people on average, has levels.
 MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
 
@@ -42,6 +44,17 @@ class People:
     names: NDArray[Any]
     excluded: pd.DataFrame
     order: NDArray[np.intp]
+    ranks: NDArray[np.intp]
+
+    def folds(self, n_folds: int) -> NDArray[np.intp]:
+        """The fold of every person; fewer folds if there are fewer distinct people."""
+        distinct = int(self.ranks.max()) + 1
+        if distinct < 2:
+            raise ParameterError(
+                f"X and y are the same for all {len(self.ranks):,} people, so that no fair metric can be learned from "
+                "them: pass one that was fitted on other people"
+            )
+        return self.ranks % min(n_folds, distinct)
 
 
 def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
@@ -76,9 +89,11 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
         raise ParameterError(f"X has {pluralize(len(names), 'sample')}: a standard error needs at least 2 people")
     codes = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
     groups = [column.codes for column in sensitive]
-    order = np.lexsort((*features.values.T, *groups, codes, ranks(features.values, codes)))
+    places = ranks(features.values, codes)
+    order = np.lexsort((*features.values.T, *groups, codes, places))
     sensitive = tuple(column.take(order) for column in sensitive)
-    return People(features.take(order), y_true.take(order), codes[order], sensitive, names[order], excluded, order)
+    ordered = features.take(order), y_true.take(order), codes[order], sensitive, names[order]
+    return People(*ordered, excluded, order, places[order])
 
 
 @dataclass(frozen=True)
@@ -114,38 +129,67 @@ class Neighbours:
 
     def distances(self, x: Floats, x0: Floats) -> Floats:
         """The distance of people from the nearest person who is not the one they were made of, x0."""
+        if not len(x):
+            return np.empty(0)
         distances, who = self.tree.kneighbors(x if self.scale is None else x / self.scale)
         same = (self.values[who[:, 0]] == x0).all(axis=1)
-        found: Floats = np.where(same, distances[:, 1], distances[:, 0])
-        return found
+        return np.asarray(np.where(same, distances[:, 1], distances[:, 0]))
 
     def plausibility(self, distances: Floats) -> Floats:
         """Return the share of real people who are farther from everybody else."""
         shares: Floats = 1 - np.searchsorted(self.apart, distances, side="right") / len(self.apart)
         return shares
 
-    def kept(
-        self, places: list[Floats], possible: Callable[[Floats, NDArray[np.intp]], Floats]
-    ) -> tuple[list[Floats], NDArray[np.bool_]]:
-        """Return people at every checkpoint of a path that ends where nobody is too unusual."""
-        start, kept = places[0], [place.copy() for place in places]
-        some = np.flatnonzero((places[-1] != start).any(axis=1))
+    def unusual(self, distances: Floats, own: Floats) -> NDArray[np.bool_]:
+        """Whether people at such distances are too unusual, and more so than at the start."""
+        return np.asarray((self.plausibility(distances) <= UNUSUAL) & (distances > own))
 
-        def unusual(x: Floats, people: NDArray[np.intp]) -> NDArray[np.bool_]:
-            apart, own = self.distances(x, start[people]), self.distances(start[people], start[people])
-            return np.asarray((self.plausibility(apart) <= UNUSUAL) & (apart > own))
+    def keep(self, places: list[Floats], nearest: Callable[[Floats, NDArray[np.intp]], Floats]) -> NDArray[np.bool_]:
+        """Keep people back at every checkpoint of a path, so that it ends where nobody is too unusual.
 
-        some = some[unusual(places[-1][some], some)] if len(some) else some
-        people, ends = np.tile(some, len(places)), np.concatenate([place[some] for place in places])
-        found, far = ends.copy(), np.arange(len(ends))
+        Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start,
+        goes only that part of the straight way from the start, in sixteenths, where this is not so.
+
+        Parameters
+        ----------
+        places : list of ndarray of shape (n, d)
+            Where people are, in the units of X: at the start, and at every checkpoint; overwritten.
+        nearest : callable
+            ``nearest(x, people)``: the possible people nearest to points, each of one of these people.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+            Who was kept back.
+        """
+        start, last, units = places[0], places[-1], 1.0 if self.scale is None else self.scale
+        some, apart, own = np.flatnonzero((last != start).any(axis=1)), np.zeros(len(last)), np.zeros(len(last))
+        for known, place in ((apart, last), (own, start)):
+            known[some] = self.distances(place[some], start[some])
+            some = some[self.unusual(apart[some], own[some])]
+        people = np.tile(some, len(places))
+        own, apart, far = own[people], apart[people], np.arange(len(people))
+        origin, seen, ends = start[people], last[people], np.concatenate([place[some] for place in places])
+        found = ends.copy()
+
+        def unusual(rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+            """Distances change by no more than people move from where they are known: the fewest are measured."""
+            known, there = np.stack([apart[rows], own[rows]]), np.stack([seen[rows], origin[rows]])
+            moved = np.linalg.norm((found[rows] - there) / units, axis=2)
+            low, high = (known - moved).max(axis=0), (known + moved).min(axis=0)
+            rounding = _SAME * (high + np.linalg.norm(found[rows] / units, axis=1))
+            sure, possible = (self.unusual(bound, own[rows]) for bound in (low - rounding, high + rounding))
+            unknown = rows[possible & ~sure]
+            seen[unknown], apart[unknown] = found[unknown], self.distances(found[unknown], origin[unknown])
+            sure[possible & ~sure] = self.unusual(apart[unknown], own[unknown])
+            return sure
+
         for part in np.arange(PARTS - 1, -1, -1) / PARTS:
-            if not len(far := far[unusual(found[far], people[far])] if len(far) else far):
-                break
-            origin = start[people[far]]
-            found[far] = possible(origin + part * (ends[far] - origin), people[far])
-        for place, there in zip(kept, np.split(found, len(places)), strict=True):
+            far = far[unusual(far)]
+            found[far] = nearest(origin[far] + part * (ends[far] - origin[far]), people[far])
+        for place, there in zip(places, np.split(found, len(places)), strict=True):
             place[some] = there
-        return kept, np.isin(np.arange(len(start)), some)
+        return np.isin(np.arange(len(start)), some)
 
 
 def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -159,31 +203,19 @@ def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np
     [0, 1, 0]
     """
     kinds: dict[tuple[int, ...], list[NDArray[np.intp]]] = {}
-    truth_codes = np.unique(truth, return_inverse=True)[1].reshape(-1).astype(object)
+    truth_codes = np.unique(truth, return_inverse=True)[1].reshape(-1)
     for column in values.T:
         _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-        codes, exact = codes.reshape(-1), codes.reshape(-1).astype(object)  # of any size
-        # A unit may be negative: a column is counted from the end at which the truth is small.
-        if len(codes) * (exact * truth_codes).sum() < exact.sum() * truth_codes.sum():
+        codes = codes.reshape(-1)
+        # A unit may be negative: a column is counted from the end at which the truth is small. Products may be long.
+        if len(codes) * int(codes @ truth_codes) < int(codes.sum()) * int(truth_codes.sum()):
             codes, counts = len(counts) - 1 - codes, counts[::-1]
         kinds.setdefault(tuple(counts.tolist()), []).append(codes)
     # Columns whose values occur equally often are told apart by their order only: a person's are sorted instead.
     blocks = [np.sort(np.stack(kinds[kind], axis=1), axis=1) for kind in sorted(kinds)]
-    keys = np.column_stack([*blocks, np.unique(truth, return_inverse=True)[1].reshape(-1)])
+    keys = np.column_stack([*blocks, truth_codes])
     _, places = np.unique(keys, axis=0, return_inverse=True)
     return np.asarray(places.reshape(-1), dtype=np.intp)
-
-
-def content_folds(values: NDArray[np.float64], truth: NDArray[np.float64], n_folds: int) -> NDArray[np.intp]:
-    """Return the fold of every person."""
-    places = ranks(values, truth)
-    distinct = int(places.max()) + 1
-    if distinct < 2:
-        raise ParameterError(
-            f"X and y are the same for all {len(values):,} people, so that no fair metric can be learned from them: "
-            "pass one that was fitted on other people"
-        )
-    return places % min(n_folds, distinct)
 
 
 def ranges_of(given: Any, features: Features) -> Ranges:
@@ -207,7 +239,19 @@ def ranges_of(given: Any, features: Features) -> Ranges:
         elif len(columns) > 1:
             raise ParameterError(f"{where} is a category: the only setting it can have is 'frozen'; found {value!r}")
         elif not (isinstance(value, str) and value == "free"):
-            low[columns], high[columns] = _limits(value, features.values[:, columns[0]], where)
+            try:
+                low[columns], high[columns] = (float(limit) for limit in value)
+            except (TypeError, ValueError):
+                raise ParameterError(f"{where} must be (low, high), 'free' or 'frozen'; found {value!r}") from None
+            least, most, column = low[columns[0]], high[columns[0]], features.values[:, columns[0]]
+            if not least < most:
+                raise ParameterError(f"{where}: the lower limit {least:g} is not below the upper limit {most:g}")
+            outside = (column < least) | (column > most)
+            if outside.any():
+                raise ParameterError(
+                    f"{where} is from {least:g} to {most:g}, and {int(outside.sum()):,} of {len(column):,} people "
+                    f"start outside, for instance at {column[outside][0]:g}: widen the range, or test the people inside"
+                )
     rest = np.setdiff1d(np.arange(d), [*named, *(column for block in features.blocks for column in block)])
     found = [*(block for block in features.blocks if not frozen[block[0]]), *choices(features.values, rest)]
     levels = {}
@@ -240,22 +284,6 @@ def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
             blocks.append(tuple(run))
             run = []
     return blocks
-
-
-def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
-    try:
-        low, high = (float(limit) for limit in value)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{where} must be (low, high), 'free' or 'frozen'; found {value!r}") from None
-    if not low < high:
-        raise ParameterError(f"{where}: the lower limit {low:g} is not below the upper limit {high:g}")
-    outside = (column < low) | (column > high)
-    if outside.any():
-        raise ParameterError(
-            f"{where} is from {low:g} to {high:g}, and {int(outside.sum()):,} of {len(column):,} people start outside, "
-            f"for instance at {column[outside][0]:g}: widen the range, or test the people inside"
-        )
-    return low, high
 
 
 def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:

@@ -45,11 +45,7 @@ class Flow:
     def path(self, model: Model, metric: Quadratic, z: Floats, truth: Truth) -> Iterator[Floats]:
         """Yield where people are at every checkpoint, by the gradient with respect to all features."""
         array, gradient = np.asarray if model.network is None else model.network.tensor, model.gradient(truth)
-        rest: dict[str, Any] = {
-            "steps": self.steps,
-            "regularization": self.regularization,
-            "checkpoints": self.checkpoints,
-        }
+        rest: dict[str, Any] = {"steps": self.steps, "checkpoints": self.checkpoints}
         moves = array(model.movable * metric.units**2)  # in other units a gradient of the loss has their squares
 
         def uphill(x: Any, people: Any) -> Any:
@@ -61,9 +57,9 @@ class Flow:
 
         if self.solver == "euler":
             pull = times(metric.matrix)
-            points = euler(array(z), uphill, lambda v: pull(v) * moves, **rest)
+            points = euler(array(z), uphill, lambda v: pull(v) * moves, regularization=self.regularization, **rest)
         else:
-            points = implicit(array(z), uphill, lambda t: times(metric.shrinking(t)), **rest)
+            points = implicit(array(z), uphill, lambda t: times(metric.shrinking(t * self.regularization)), **rest)
         yield from points if model.network is None else (point.cpu().double().numpy() for point in points)
 
     def path_along(self, model: Model, directions: Floats, costs: Floats, z: Floats, truth: Truth) -> Iterator[Floats]:
@@ -82,7 +78,7 @@ class Flow:
         widths = [np.minimum(width, limits) for width in (WIDTHS if searched else (model.step,))]
         ends = implicit(
             np.zeros_like(costs), slopes(z, objective, directions, widths, SAME * searched),
-            lambda t: lambda u: np.clip(u / (1 + t * costs), -limits, limits), steps=steps, regularization=1.0,
+            lambda t: lambda u: np.clip(u / (1 + t * costs), -limits, limits), steps=steps,
             checkpoints=[REACHING] if searched else self.checkpoints,
         )  # fmt: skip
         if not searched:
@@ -109,7 +105,7 @@ class Flow:
             places.append(np.where(stays, x, self.ranges.nearest(model.in_units_of_X(moved), x)))
         if self.neighbours is None:
             return places, np.zeros(len(x), dtype=bool)
-        return self.neighbours.kept(places, lambda there, people: self.ranges.nearest(there, x[people]))
+        return places, self.neighbours.keep(places, lambda there, people: self.ranges.nearest(there, x[people]))
 
 
 @dataclass(frozen=True)

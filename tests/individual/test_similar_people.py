@@ -1,19 +1,20 @@
-"""What only tests of individual fairness promise: settings of other processes, units, and metrics that are learned."""
+"""The folds of people and the fair metrics that are learned from them: what must not matter, and what is refused."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn import config_context
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, StandardScaler
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
-from skfairtest.individual.flow import Quadratic, Ranges
-from skfairtest.individual.people import content_folds
+from skfairtest.individual.people import people_of, ranks
 from skfairtest.individual.statistics import AuditValue, widened
-from skfairtest.individual.unfair import Flow, move
 
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"statistic": "ratio_of_means", "steps": (40, 0.01)}
@@ -55,48 +56,11 @@ def test_blocks_change_nothing(model, params, training, people, monkeypatch):
     assert_same(blocks, whole, 1e-8)
 
 
-@pytest.mark.filterwarnings("ignore:(X has 2 people|unfair examples lie):UserWarning")
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
-def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else(loss, training, people):
-    """Errors of regressors are in standard deviations of y, and ``feature_scale="std"`` in those of X."""
-    X, _, _, score = people
-    model = LinearRegression().fit(training[0], training[3])
-    params = {"fair_metric": FIXED, "steps": (24, 0.01), "statistic": "ratio_of_means"}
-    everybody = IndividualFairnessTest.as_published(model, loss=loss, feature_scale="std", **params).fit(X, score)
-    unit, scale = everybody.solver_report_["loss_unit"], everybody.feature_scale_
-    assert unit == pytest.approx(score.std(ddof=0), rel=1e-12)
-    np.testing.assert_allclose(scale, X.std(ddof=0), rtol=1e-12)
-    power = 2 if loss == "squared_error" else 1
-
-    def in_units(y_true, y_pred):
-        return np.abs((y_true - y_pred) / unit) ** power
-
-    for pair in ([0, 1], [40, 7], [79, 13]):
-        expected = everybody.loss_ratios_[pair]
-
-        def ratios(loss, feature_scale, pair=pair):
-            test = IndividualFairnessTest.as_published(model, loss=loss, feature_scale=feature_scale, **params)
-            return test.fit(X.iloc[pair], score.iloc[pair]).loss_ratios_
-
-        np.testing.assert_allclose(ratios(in_units, scale), expected, rtol=1e-9)
-        for other in (ratios(loss, scale), ratios(in_units, "std")):
-            assert np.abs(other / expected - 1).max() > 1e-3
-
-
-def test_copies_do_not_learn_the_metric_of_their_person(classifier, people, learned):
-    X, y, sex, _ = (pd.concat([data, data]) for data in people)
-    test, once = IndividualFairnessTest.as_published(classifier, **LEARNED).fit(X, y, sensitive_features=sex), learned
-    assert len(test.fair_metrics_) == len(once.fair_metrics_) == 5
-    for one, other in zip(test.fair_metrics_, once.fair_metrics_, strict=True):
-        np.testing.assert_allclose(one.matrix_, other.matrix_, atol=1e-9)
-    matrices = [metric.matrix_ for metric in once.fair_metrics_]
-    assert all(not np.allclose(matrices[0], matrix, atol=1e-6) for matrix in matrices[1:])
-
-
 def test_everybody_is_judged_by_a_metric_learned_on_others(classifier, people, learned):
     X, y, sex, _ = people
     test = learned
-    folds = content_folds(X.to_numpy(), y.to_numpy(dtype=float), 5)
+    tested = people_of(X, y, None, numbers=False)
+    folds = tested.folds(5)[np.argsort(tested.order)]
     for fold, metric in enumerate(test.fair_metrics_):
         others = SensitiveSubspace().fit(X[folds != fold], sensitive_features=sex[folds != fold])
         np.testing.assert_allclose(metric.matrix_, others.matrix_, atol=1e-12)
@@ -136,30 +100,6 @@ def test_a_metric_in_the_units_of_X_is_the_same_whatever_the_units_of_the_audit(
     np.testing.assert_allclose(frame["displacement"], np.linalg.norm(moved, axis=1), rtol=1e-9)
 
 
-def test_a_second_fit_leaves_nothing_of_the_first(training, people):
-    model = HistGradientBoostingClassifier(max_iter=5).fit(training[0].to_numpy(), training[1])
-    X, y, sex, _ = people
-    holes = X.to_numpy().copy()
-    holes[2, 1] = np.nan
-    test = IndividualFairnessTest.as_published(model, steps=(10, 0.01))
-    with pytest.warns(UserWarning, match="missing"):
-        test.fit(holes, y.to_numpy(), sensitive_features=sex.to_numpy())
-    test.set_params(estimator=LogisticRegression().fit(*training[:2]), fair_metric=FIXED, statistic="ratio_of_means")
-    test.fit(X, y)
-    assert hasattr(test, "feature_names_in_")
-    unnamed = LogisticRegression().fit(training[0].to_numpy()[:, :2], training[1])
-    test.set_params(estimator=unnamed, fair_metric=Projection([[1, 0]])).fit(X.to_numpy()[:, :2], y)
-    fresh = IndividualFairnessTest.as_published(
-        unnamed, fair_metric=Projection([[1, 0]]), steps=(10, 0.01), statistic="ratio_of_means"
-    )
-    fresh.fit(X.to_numpy()[:, :2], y)
-    assert_same(test, fresh)
-    assert set(vars(test)) == set(vars(fresh))
-    assert str(test) == str(fresh)
-    assert len(test.excluded_) == 0
-    assert test.n_features_in_ == 2
-
-
 @pytest.mark.parametrize("routing", [False, True])
 def test_the_last_step_of_a_pipeline(routing, training, people):
     """Of a pipeline that encodes, what stands behind the encoder is tested, on what comes out of it."""
@@ -175,12 +115,6 @@ def test_the_last_step_of_a_pipeline(routing, training, people):
     assert_same(pipeline[-1], alone, 1e-9)
 
 
-def test_frames_can_be_written_to_any_file(learned, tmp_path):
-    for frame in (learned.most_unfair(), learned.path_, learned.excluded_):
-        frame.to_parquet(tmp_path / "frame.parquet")
-        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "frame.parquet"), frame)
-
-
 ORDERED = {
     "logistic": LogisticRegression(),
     "boosting": HistGradientBoostingClassifier(max_iter=8),
@@ -189,11 +123,10 @@ ORDERED = {
 
 
 @pytest.mark.parametrize("scale", ["std", None])
-@pytest.mark.parametrize("statistic", ["loss_ratio", "ratio_of_means"])
 @pytest.mark.parametrize("name", ORDERED)
-def test_another_order_of_rows_changes_no_digit(name, statistic, scale, training, people):
+def test_another_order_of_rows_changes_no_digit(name, scale, training, people):
     model = ORDERED[name].fit(*training[:2])
-    test = IndividualFairnessTest(model, statistic=statistic, feature_scale=scale)
+    test = IndividualFairnessTest(model, feature_scale=scale)
     X, y, sex, _ = people
     X = X.assign(savings=X["savings"].round(1))
     found = test.fit(X, y, sensitive_features=sex)
@@ -216,30 +149,6 @@ def test_an_interval_is_continuous_in_the_variance_of_learning():
     assert widened(AuditValue(2.0, 1.1, 0.2, (0.0, 4.2), 0.2), 0.01, 9, 0.95).interval[0] == 0
 
 
-@pytest.mark.parametrize("matrix", [np.diag([0.0, 1.0, 1.0]), np.diag([0.5, 1.0, 2.0])])
-@pytest.mark.parametrize(
-    ("solver", "gradient"),
-    [("implicit", "auto"), ("euler", "auto"), ("implicit", "search")],
-    ids=["implicit", "euler", "search"],
-)
-def test_people_are_moved_by_a_metric_in_other_units_as_in_those_units(solver, gradient, matrix, classifier, people):
-    """The jackknife of a learned metric moves people by the units of each group, all at once."""
-    X, y, _, _ = people
-    units, everybody = np.array([2.0, 0.5, 3.0]), np.zeros(len(X), dtype=int)
-    free = Ranges(np.full(3, -np.inf), np.full(3, np.inf), np.zeros(3, dtype=bool))
-    steps = np.full(20, 0.01)
-    n = 64 if gradient == "search" else 20
-    flow = Flow("search" if gradient == "search" else solver, steps, 5.0, free, np.array([n]))
-    ends = []
-    for scale, form in ((units, Quadratic(matrix)), (None, Quadratic(matrix, units))):
-        test = IndividualFairnessTest(classifier, fair_metric=FIXED, gradient=gradient, feature_scale=scale).fit(X, y)
-        values, truth = X.to_numpy(), test._truth
-        moved = move(test._model, [form], everybody, flow, values, values, truth, errors=False)
-        ends.append(moved.x)
-        assert np.abs(ends[-1] - values).max() > 0.05
-    np.testing.assert_allclose(*ends, rtol=0, atol=1e-6)
-
-
 @pytest.mark.filterwarnings("ignore:.*depends on few people:UserWarning")
 def test_an_interval_knows_that_units_were_estimated(logistic):
     """The same column is the direction of every group: what varies is its standard deviation."""
@@ -258,3 +167,168 @@ def test_an_interval_knows_that_units_were_estimated(logistic):
     assert widths[False][0] < 1e-8
     assert widths[True][0] > 0.02
     assert widths[True][1] > 2 * widths[True][0]
+
+
+def draw(seed, n=60, d=3, levels=None):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(n, d)) if levels is None else rng.integers(0, levels, (n, d)).astype(float)
+    return values, rng.integers(0, 2, n).astype(float), rng
+
+
+def content_folds(values, truth, n_folds):
+    people = people_of(values, truth, None, numbers=True)
+    return people.folds(n_folds)[np.argsort(people.order)]
+
+
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 2**20),
+    n=st.integers(20, 60),
+    d=st.integers(1, 5),
+    levels=st.sampled_from([None, 2, 3, 10]),
+)
+def test_the_order_of_rows_and_columns_and_copies_of_everybody_change_nothing(seed, n, d, levels):
+    values, truth, rng = draw(seed, n, d, levels)
+    expected = ranks(values, truth)
+    rows, columns = rng.permutation(n), rng.permutation(d)
+    np.testing.assert_array_equal(ranks(values[rows], truth[rows]), expected[rows])
+    np.testing.assert_array_equal(ranks(values[:, columns], truth), expected)
+    twice = ranks(np.repeat(values, 2, axis=0), np.repeat(truth, 2))
+    np.testing.assert_array_equal(twice, np.repeat(expected, 2))
+    np.testing.assert_array_equal(ranks(np.tile(values, (2, 1)), np.tile(truth, 2)), np.tile(expected, 2))
+
+
+def test_indicators_with_the_same_counts_may_change_places():
+    rng = np.random.default_rng(0)
+    sex = rng.permutation(np.repeat([0.0, 1.0], 30))
+    values = np.column_stack([sex, 1 - sex, rng.normal(size=60)])
+    truth = rng.integers(0, 2, 60)
+    for order in ([1, 0, 2], [2, 0, 1], [2, 1, 0]):
+        np.testing.assert_array_equal(content_folds(values[:, order], truth, 5), content_folds(values, truth, 5))
+
+
+def test_zero_has_no_sign():
+    values = np.array([[0.0], [1.0], [-0.0], [2.0]])
+    places = ranks(values, np.zeros(4))
+    assert places[0] == places[2]
+
+
+def test_people_who_are_the_same_share_a_fold_and_people_who_are_not_need_not():
+    values, truth, _ = draw(1, n=50)
+    folds = content_folds(np.concatenate([values, values]), np.concatenate([truth, truth]), 5)
+    np.testing.assert_array_equal(folds[:50], folds[50:])
+    assert sorted(np.unique(folds)) == [0, 1, 2, 3, 4]
+    assert content_folds(np.zeros((10, 1)), np.arange(10) % 2, 2).tolist() == [0, 1] * 5
+
+
+def test_folds_are_equally_large():
+    values, truth, _ = draw(2, n=103)
+    assert np.bincount(content_folds(values, truth, 5)).tolist() == [21, 21, 21, 20, 20]
+
+
+def test_other_units_change_nothing():
+    values, truth, _ = draw(3)
+    other = values * [4.0, 0.001, 1e6] + [0.0, 1.0, -5.0]
+    np.testing.assert_array_equal(content_folds(other, 100 * truth, 5), content_folds(values, truth, 5))
+
+
+def test_there_are_no_more_folds_than_different_people():
+    values, truth = np.repeat([[0.0], [1.0], [2.0]], 10, axis=0), np.zeros(30)
+    assert np.bincount(content_folds(values, truth, 5)).tolist() == [10, 10, 10]
+    with pytest.raises(ValueError, match=r"X and y are the same for all 30 people.*fitted on other people"):
+        content_folds(np.ones((30, 2)), truth, 5)
+
+
+def test_sensitive_features_that_a_metric_has_to_learn_from(classifier, people):
+    for metric in ("sensitive_subspace", SensitiveSubspace(), make_pipeline(StandardScaler(), SensitiveSubspace())):
+        with pytest.raises(ValueError, match=r"^sensitive_features is missing") as error:
+            IndividualFairnessTest.as_published(classifier, fair_metric=metric).fit(people[0], people[1])
+        assert "fit(X, sensitive_features=df['sex'])" in str(error.value)
+
+
+def test_a_pipeline_is_a_fair_metric_that_can_be_learned(classifier, people):
+    metric = make_pipeline(StandardScaler(), SensitiveSubspace())
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=metric, steps=(20, 0.002))
+    test.fit(people[0], people[1], sensitive_features=people[2])
+    assert test.solver_report_["n_folds"] == 5
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        (Projection([[1, 0]]), r"fair_metric=Projection cannot be fitted.*rows of 3 finite numbers"),
+        (Mahalanobis(np.eye(2)), r"fair_metric=Mahalanobis cannot be fitted.*shape \(3, 3\)"),
+        (Mahalanobis(-np.eye(3)), r"fair_metric=Mahalanobis cannot be fitted.*semi-definite"),
+        (PCA(7), r"fair_metric=PCA cannot be fitted"),
+        (QuantileTransformer(n_quantiles=5), r"fair_metric=QuantileTransformer is not linear on these people"),
+        (FunctionTransformer(np.exp), r"fair_metric=FunctionTransformer is not linear on these people"),
+    ],
+    ids=["projection", "mahalanobis", "negative", "components", "quantiles", "exponential"],
+)
+def test_metrics_of_the_wrong_dimension_or_kind(metric, message, fit):
+    with pytest.raises(ValueError, match=message):
+        fit(fair_metric=metric)
+
+
+def test_a_fitted_metric_of_the_wrong_dimension(fit, people):
+    metric = Projection([[1, 0]]).fit(people[0].iloc[:, :2])
+    with pytest.raises(ValueError, match=r"fair_metric=Projection was fitted on 2 features, and X has 3"):
+        fit(fair_metric=metric)
+
+
+def test_a_metric_that_lets_everything_differ_says_so_once(classifier, people):
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=Projection(np.eye(3)), steps=(2, 0.01))
+    with pytest.warns(UserWarning, match="lets people differ in every direction") as caught:
+        test.fit(people[0], people[1])
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_something_that_transforms_and_is_no_transformer(fit):
+    class Thing:
+        def transform(self, X):
+            return X
+
+    with pytest.raises(
+        ValueError, match=r"fair_metric must be .* a transformer that is fitted or can be cloned.*Thing"
+    ):
+        fit(fair_metric=Thing())
+
+
+def test_a_sensitive_feature_of_one_level_in_some_fold(fit, people):
+    alone = np.where(np.arange(80) == 3, "other", "all")
+    with pytest.raises(
+        ValueError, match=r"fair_metric=SensitiveSubspace cannot be fitted on \d+ of 80 people.*'all' for everybody"
+    ):
+        fit(fair_metric=SensitiveSubspace(level=None), groups=alone)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["f", "m"] * 20, r"different lengths, 80 and 40"),
+        ("sex", r"sensitive_features='sex': X has no column of this name"),
+        ([None, "m"] * 40, r"sensitive_features .* missing values"),
+        (["f"] * 80, r"'f' for everybody"),
+    ],
+)
+def test_sensitive_features_that_are_none(groups, message, fit):
+    with pytest.raises(ValueError, match=message):
+        fit(fair_metric="sensitive_subspace", groups=groups)
+
+
+def test_a_matrix_and_a_distance_are_fair_metrics(classifier, people):
+    X, y, _, _ = people
+    matrix = np.diag([0.0, 0.5, 0.9])
+
+    def distance(x, other):
+        return np.sqrt((np.square(np.asarray(x) - np.asarray(other)) @ matrix).sum(axis=1))
+
+    given = [
+        IndividualFairnessTest.as_published(classifier, fair_metric=metric, steps=(10, 0.01)).fit(X, y).loss_ratios_
+        for metric in (FIXED, matrix, matrix.tolist(), distance)
+    ]
+    for ratios in given[1:]:
+        np.testing.assert_allclose(ratios, given[0], rtol=1e-9)
+    for wrong in (lambda x, other: np.abs(x - other).sum(axis=1), lambda x, other: 1.0):
+        with pytest.raises(ValueError, match="fair_metric is a function that is no distance of the form"):
+            IndividualFairnessTest(classifier, fair_metric=wrong).fit(X, y)

@@ -1,4 +1,4 @@
-"""What the test can say: no trace, what changing a category alone does, whether similar people are treated alike."""
+"""What the test can say, in words; that unfair examples are possible people; and verdicts on real tables."""
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from benchmarks import individual_people
+from benchmarks.make_compas_counts import data_folder
 from skfairtest import (
     FairnessAudit,
     IndividualFairnessTest,
@@ -18,6 +20,125 @@ from skfairtest import (
     SensitiveSubspace,
 )
 from skfairtest.cli.app import run
+from skfairtest.individual import people as people_
+from skfairtest.individual.features import read_features
+from skfairtest.individual.people import ranges_of, scale_of
+from skfairtest.individual.report import STATISTICS
+
+
+def draw(n, seed):
+    """People whose job and income tell women from men."""
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(0, 2, n)
+    job = np.where(rng.random(n) < 0.15, 2, np.where(rng.random(n) < 0.3 + 0.4 * sex, 1, 0))
+    X = pd.DataFrame(np.eye(3)[job], columns=["cook", "smith", "clerk"])
+    X["income"] = rng.normal(size=n) + sex
+    X["children"] = rng.integers(0, 4, n).astype(float)
+    X["owns"] = (rng.random(n) < 0.3 + 0.2 * sex).astype(float)
+    score = X["income"] + 1.5 * X["smith"] + X["owns"] + 0.2 * X["children"] + 2 * rng.normal(size=n)
+    return X, (score > 1.5).astype(int), sex
+
+
+@pytest.fixture(scope="module")
+def training():
+    return draw(1000, 0)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return draw(400, 1)
+
+
+@pytest.fixture(scope="module")
+def fit(training, people):
+    """Test a model of these columns, changed alike for both."""
+
+    def run(change=lambda X: X, **params):
+        X, y, _ = training
+        model = make_pipeline(StandardScaler(), LogisticRegression(C=1e6)).fit(change(X), y)
+        X, y, sex = people
+        return IndividualFairnessTest(model, **params).fit(change(X), y, sensitive_features=sex)
+
+    return run
+
+
+def test_what_is_observed(people):
+    features = read_features(people[0])
+    ranges = ranges_of("observed", features)
+    assert ranges.blocks == ((0, 1, 2),)
+    assert {column: values.tolist() for column, values in ranges.levels.items()} == {4: [0, 1, 2, 3], 5: [0, 1]}
+    income = people[0]["income"]
+    assert (ranges.low[3], ranges.high[3]) == (income.min(), income.max())
+    scale = scale_of("std", features, ranges)
+    np.testing.assert_allclose(scale[:3] ** 2, people[0].iloc[:, :3].mean())
+    np.testing.assert_allclose(scale[3:], people[0].iloc[:, 3:].std(ddof=0))
+
+
+def test_named_features_are_as_said_and_the_others_as_observed(people):
+    features = read_features(people[0])
+    ranges = ranges_of({"income": (-9, 9), "owns": "free", "smith": "frozen"}, features)
+    assert ranges.blocks == ()
+    assert set(ranges.levels) == {0, 2, 4}
+    assert (ranges.low[3], ranges.high[3]) == (-9, 9)
+    assert np.isinf(ranges.low[5])
+    assert ranges.frozen.tolist() == [False, True, False, False, False, False]
+
+
+def test_every_unfair_example_is_a_possible_person(fit, people):
+    test = fit()
+    moved, X = test.unfair_examples_, people[0]
+    assert test.statistic_ > 1.2
+    assert set(moved["children"]) <= {0, 1, 2, 3}
+    assert set(moved["owns"]) <= {0, 1}
+    assert set(moved[["cook", "smith", "clerk"]].to_numpy().ravel()) == {0, 1}
+    assert (moved[["cook", "smith", "clerk"]].sum(axis=1) == 1).all()
+    assert moved["income"].between(X["income"].min(), X["income"].max()).all()
+    assert (moved != X).any(axis=None)
+    assert test.solver_report_["n_people_outside"] == 0
+    # Those who are moved are asked about as they are shown.
+    p = test.estimator.predict_proba(moved)[np.arange(400), people[1]]
+    np.testing.assert_allclose(test.to_frame()["loss_after"], -np.log(p), rtol=1e-9)
+    jobs = (moved[["cook", "smith", "clerk"]] != X[["cook", "smith", "clerk"]]).any(axis=1)
+    assert 0 < jobs.mean() < 1
+    changed = test.most_unfair(20)
+    assert set(changed.loc[changed["feature"] == "smith", "change"]) <= {-1.0, 1.0}
+
+
+def test_units_do_not_matter(fit):
+    factors, shift = np.array([1, 1, 1, -250.0, 12.0, 7.0]), np.array([0, 0, 0, 3.0, -40.0, 5.0])
+    here, there = fit(), fit(lambda X: X * factors + shift)
+    assert there.statistic_ == pytest.approx(here.statistic_, rel=1e-5)  # the models are fitted with a tolerance
+    np.testing.assert_allclose(there.unfair_examples_ / factors, here.unfair_examples_ + shift / factors, atol=1e-4)
+
+
+def test_as_published_is_the_setting_of_the_paper(training):
+    test = IndividualFairnessTest.as_published("model", steps=(200, 0.01))
+    settings = {"solver": "euler", "steps": (200, 0.01), "feature_ranges": "free", "feature_scale": None}
+    assert settings.items() <= test.get_params(deep=False).items()
+    assert test.regularization == 50
+    assert test.statistic == "loss_ratio"
+
+
+def test_unfair_examples_get_no_more_unusual_than_people_are(monkeypatch):
+    """With real people on a thin ring, the middle is unusual: who would end there stops before it."""
+    rng = np.random.default_rng(3)
+    angle = rng.uniform(0, 2 * np.pi, 600)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.02 * rng.normal(size=(600, 2))
+    y = (X[:, 0] + 0.3 * rng.normal(size=600) > 0).astype(int)
+    model = LogisticRegression().fit(X[:200], y[:200])
+    tests = []
+    for least in (-1.0, 0.05):
+        monkeypatch.setattr(people_, "UNUSUAL", least)
+        tests += [IndividualFairnessTest(model, fair_metric=Projection([[1, 0]])).fit(X[200:], y[200:])]
+    start = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), steps=(1, 1e-9))
+    own = start.fit(X[200:], y[200:]).to_frame()["plausibility"]
+    free, held = tests
+    ends, plausible = (test.to_frame()["plausibility"] for test in tests)
+    assert free.solver_report_["n_held_back"] == 0
+    assert (ends <= 0.05).mean() > 0.5
+    assert ((plausible > 0.05) | (plausible >= own - 0.01)).all()
+    assert held.solver_report_["n_held_back"] > 100
+    assert held.statistic_ < free.statistic_
 
 
 @pytest.fixture(scope="module")
@@ -202,3 +323,133 @@ def test_more_combinations_than_can_be_tried_are_tried_category_by_category(monk
     monkeypatch.setattr(unfair, "MOST_COMBINATIONS", 3)
     # A logistic model adds up what its columns say: one after the other finds the same.
     assert IndividualFairnessTest(model, fair_metric=metric).fit(X, y).statistic_ == pytest.approx(both.statistic_)
+
+
+@pytest.fixture(scope="module")
+def skilled():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 3)), columns=["skill", "debts", "b\nc"], index=[f"p{i}" for i in range(300)])
+    return X, (rng.random(300) < 1 / (1 + np.exp(-X.sum(axis=1)))).astype(int)
+
+
+@pytest.fixture(scope="module")
+def report(skilled):
+    def made(X=skilled[0], **params):
+        model = LogisticRegression().fit(*skilled)
+        return IndividualFairnessTest(model, fair_metric=Projection("b\nc"), **params).fit(X, skilled[1])
+
+    return made
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+def test_verdict_and_hypothesis_are_sentences_with_the_numbers_of_the_test(report, statistic):
+    test = report(statistic=statistic, confidence_level=0.975)
+    says, (low, high) = STATISTICS[statistic], test.confidence_interval_
+    verdict, _, head, hypothesis, *_ = str(test).splitlines()
+    assert verdict.startswith(
+        f"Similar people are treated differently: {says.format(f'{test.statistic_:.4g}')} (97.5% interval {low:.4g} to "
+        f"{high:.4g}, at least {test.lower_bound_:.4g}), where 1.25 is tolerated, p = "
+    )
+    assert (head, hypothesis) == ("Null hypothesis", f"- among people like these 300, {says.format('at most 1.25')}.")
+    assert "does not prove" not in str(test)
+
+
+def test_no_finding_is_no_proof(report):
+    test = report(tolerance=50.0)
+    first, second, *_ = str(test).splitlines()
+    assert first.startswith("No violation of individual fairness was found: ")
+    assert second.startswith("This does not prove that there is none")
+    assert test.sentences()[:2] == (first, second)
+
+
+def test_the_report_says_what_was_run_and_what_changed(report, skilled):
+    test = report()
+    text = "\n".join(test.sentences())
+    for name in ("because", "statistic_because", "loss"):
+        assert str(test.solver_report_[name]) in text
+    told = str(test)
+    worst = test.most_unfair(1)["person"][0]
+    assert told.partition("Whose loss grows most")[2].splitlines()[2].split()[0] == worst
+    assert "What changes:" in told
+    assert "b\\nc" in told  # a name is data, and cannot write on the terminal
+    assert "left out" not in told
+    X = skilled[0].copy()
+    X.iloc[0, 0] = np.nan
+    with pytest.warns(UserWarning, match="1 person left out"):
+        assert "1 person left out, see excluded_." in str(report(X))
+
+
+def test_doubts_stand_under_the_verdict(skilled):
+    X, y = skilled
+    with pytest.warns(UserWarning, match="normal approximation"):
+        test = IndividualFairnessTest(LogisticRegression().fit(X, y), fair_metric=Projection("debts")).fit(X[:9], y[:9])
+    assert any(line.startswith("Doubtful: X has 9 people") for line in str(test).splitlines()[1:4])
+
+
+@pytest.fixture(scope="module", params=list(individual_people.SOURCES))
+def found(request):
+    """The models of a data set, and samples of its people."""
+    if not (data_folder() / "adult.csv.gz").exists():
+        pytest.skip("the raw data are not here")
+    return individual_people.run(request.param, 6, np.random.default_rng(1))
+
+
+@pytest.mark.slow
+def test_units_and_encodings_do_not_change_the_verdict(found):
+    fitted = found["fitted"]
+    for told in ("other units", "numbers for yes and no"):
+        assert fitted[told]["rejected"] == fitted["as fitted"]["rejected"]
+    dropped, weak = fitted["no penalty, first categories dropped"], fitted["no penalty"]
+    assert dropped["rejected"] == weak["rejected"]
+    for told in ("other units", "numbers for yes and no"):
+        assert fitted[told]["statistic"] == pytest.approx(fitted["as fitted"]["statistic"], rel=0.05)
+    assert dropped["statistic"] == pytest.approx(weak["statistic"], rel=0.05)
+
+
+@pytest.mark.slow
+def test_a_search_finds_what_the_flow_finds(found):
+    fitted = found["fitted"]
+    for model in ("as fitted", "unfair"):
+        searched = fitted["searched" if model == "as fitted" else "unfair, searched"]
+        assert searched["statistic"] == pytest.approx(fitted[model]["statistic"], rel=0.05)
+        assert searched["rejected"] == fitted[model]["rejected"]
+
+
+@pytest.mark.slow
+def test_nobody_becomes_impossible(found):
+    assert found["fitted"]["impossible"] == 0
+
+
+@pytest.mark.slow
+def test_a_planted_unfairness_is_found_and_a_fair_model_is_not_rejected(found):
+    assert found["unfair"]["rejected"] == 6
+    assert found["fair"]["rejected"] <= 2  # of 6, at 5%: more have a probability of .002
+
+
+@pytest.mark.parametrize(("d", "levels"), [(1, None), (6, None), (4, 4)])
+def test_who_is_kept_back_is_who_would_be_if_every_distance_was_measured(d, levels):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(200, d)) if levels is None else rng.integers(0, levels, (200, d)).astype(float)
+    neighbours = people_.Neighbours.of(X, X.std(axis=0))
+    ends = X + rng.normal(size=d) * rng.uniform(0, 3, (200, 1))
+    places = [X.copy()] + [X + part * (ends - X) for part in (0.3, 1.0)]
+    expected = [place.copy() for place in places]
+
+    def nearest(x, people):
+        return x if levels is None else np.round(x)
+
+    def unusual(x, person):
+        start = X[person][None]
+        apart, own = (neighbours.distances(at, start) for at in (x[None], start))
+        return neighbours.plausibility(apart)[0] <= people_.UNUSUAL and apart > own
+
+    held = np.array([bool(unusual(places[-1][person], person)) for person in range(200)])
+    for person in np.flatnonzero(held):
+        for place in expected:
+            end, part = place[person].copy(), people_.PARTS
+            while part and unusual(place[person], person):
+                part -= 1
+                place[person] = nearest(X[person] + part / people_.PARTS * (end - X[person]), person)
+    np.testing.assert_array_equal(neighbours.keep(places, nearest), held)
+    np.testing.assert_allclose(places, expected, rtol=0, atol=1e-12)
+    assert 0 < held.sum() < 200

@@ -1,18 +1,166 @@
-"""Models and functions of the caller's that cannot be tested: each its own error, which says what to do."""
+"""People, parameters, models and functions that cannot be used: each its own error, which says what to do."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skfairtest import IndividualFairnessTest
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame({"a": [3 + 1j] * 80, "b": 0.0, "c": 1.0}), r"Complex data not supported"),
+        (pd.DataFrame({"a": [f"x{i}" for i in range(80)] * 5, "b": 0.0}), r"different lengths, 400 and 80"),
+        (pd.DataFrame({"a": pd.date_range("2020", periods=80), "b": 0.0}), r"X has a column that is not numbers, 'a'"),
+        (np.zeros(80), r"X must be a table"),
+        (np.full((80, 3), np.inf), r"infinite"),
+        (np.full((80, 3), np.nan), r"X has a missing value in every row.*Impute"),
+        (np.zeros((79, 3)), r"different lengths, 79 and 80"),
+        (np.zeros((0, 3)), r"0 sample"),
+        (np.zeros((80, 0)), r"0 feature"),
+    ],
+    ids=["complex", "text", "dates", "one column", "infinite", "missing", "shorter", "nobody", "nothing"],
+)
+def test_features_that_cannot_be_moved(X, message, fit, people):
+    with pytest.raises(ValueError, match=message):
+        fit(X=X, y=people[1].to_numpy())
+
+
+def test_labels_that_are_none(fit, people, regressor):
+    with pytest.raises(ValueError, match="y is missing"):
+        IndividualFairnessTest.as_published(regressor).fit(people[0], None)
+    with pytest.raises(ValueError, match=r"y has \d+ missing values"):
+        fit(y=people[1].where(people[1] == 0))
+    with pytest.raises(ValueError, match=r"y must hold numbers for estimator=LinearRegression\(\)"):
+        fit(model=regressor, y=people[1].map({0: "a", 1: "b"}))
+    with pytest.raises(ValueError, match=r"one dimension"):
+        fit(y=np.zeros((80, 2)))
+
+
+def test_people_in_another_order(fit, people):
+    with pytest.raises(ValueError, match=r"order|align"):
+        fit(y=people[1].iloc[::-1])
+    with pytest.raises(ValueError, match=r"order|align"):
+        fit(groups=people[2].iloc[::-1], fair_metric="sensitive_subspace")
+
+
+def test_few_people(fit, people):
+    X, y = people[0][:8], people[1][:8]
+    with pytest.warns(UserWarning, match=r"X has 8 people: the normal approximation of this test needs at least 30"):
+        test = fit(X=X, y=y)
+    assert test.n_samples_ == 8
+    with pytest.raises(ValueError, match=r"X has 1 sample: a standard error needs at least 2"):
+        fit(X=X[:1], y=y[:1])
+
+
+def test_a_constant_feature_has_no_unit(fit, people, training):
+    """The standard deviation of many 0.1 is the rounding error of their mean."""
+    X = people[0].assign(debts=0.1)
+    assert 0 < X["debts"].to_numpy().std() < 1e-15
+    model = LogisticRegression().fit(training[0], training[1])  # which uses the debts
+    free = {"fair_metric": Projection([[1, 0, 0], [0, 0, 1]]), "steps": (10, 0.005)}
+    assert fit(model=model, X=X, **free).statistic_ > 1  # nothing is said of units
+    scale = X.std(ddof=0).to_numpy()
+    scaled = fit(model=model, X=X, feature_scale="std", **free)
+    given = fit(model=model, X=X, feature_scale=[scale[0], scale[1], 1.0], **free)
+    np.testing.assert_allclose(scaled.loss_ratios_, given.loss_ratios_, rtol=1e-8)
+    moved = np.abs(scaled.unfair_examples_["debts"] - 0.1)
+    assert 1e-4 < moved.min() < moved.max() < 1
+
+
+# Parameters ---------------------------------------------------------------------------------------------------------
+
+BAD = [
+    ("statistic", ["mean", None, 1, ["loss_ratio"]]),
+    ("tolerance", [0, -1.25, np.nan, np.inf, "1.25", None, True]),
+    ("regularization", [-1, np.nan, np.inf, "50", None]),
+    (
+        "steps",
+        [0, 5, "many", (0, 0.1), (2.5, 0.1), (5, 0), (5, np.nan), (5, "0.1"), (True, 0.1), [], [0.1, -0.1], [[1]]],
+    ),
+    ("solver", ["search", "RK45", None, 4]),
+    ("gradient", ["exact", None, 4]),
+    ("loss", ["hinge", None, 4, ("squared_error",), ("log_loss", 1.0), ("hinge", 1.0), ("squared_error", 0)]),
+    ("confidence_level", [0, 1, 95, np.nan, None, "0.95", True]),
+    ("fair_metric", ["euclid", None, 4, Projection]),
+    ("feature_ranges", [4, None, "frozen", [(0, 1)]]),
+    ("feature_scale", ["sd", 2.0, [1, 2], [1, 2, 0], [1, 2, np.nan], -1, object(), {"debts": "a"}, {"debts": 0}]),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD for value in values])
+def test_a_parameter_that_is_none_is_named_with_what_was_found(name, value, fit):
+    with pytest.raises(ValueError, match=rf"{name}(?s:.)*found"):
+        fit(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("ranges", "message"),
+    [
+        ({"age": (0, 1)}, r"feature_ranges: X has no feature 'age'; its features are 'income', 'savings'"),
+        ({3: (0, 1)}, r"feature_ranges: X has no feature 3"),
+        ({True: (-9, 9)}, r"X has no feature True"),
+        ({"debts": (1, 0)}, r"the lower limit 1 is not below the upper limit 0"),
+        ({"debts": (1, 1)}, r"is not below"),
+        ({"debts": (np.nan, 1)}, r"the lower limit nan is not below"),
+        ({"debts": 1}, r"must be \(low, high\), 'free' or 'frozen'.*found 1"),
+        ({"debts": (0, 1, 2)}, r"must be \(low, high\)"),
+        ({"debts": "fixed"}, r"must be \(low, high\), 'free' or 'frozen'.*found 'fixed'"),
+        ({"debts": (-0.5, 0.5)}, r"people start outside, for instance at .*: widen the range"),
+        (
+            {"income": "frozen", 0: (-9, 9)},
+            r"feature_ranges: 'income' is named twice, as 'income' and 0",
+        ),
+        ({("income", "debts"): "frozen"}, r"X has no feature \('income', 'debts'\)"),
+    ],
+)
+def test_mistakes_in_feature_ranges(ranges, message, fit):
+    with pytest.raises(ValueError, match=message):
+        fit(feature_ranges=ranges)
+
+
+def test_a_block_keeps_its_columns_and_is_measured_by_its_shares(people):
+    X = pd.DataFrame(np.eye(3)[np.arange(60) % 3], columns=["a", "b", "c"]).assign(d=np.linspace(-1, 1, 60))
+    y = np.arange(60) % 2
+    model = LogisticRegression().fit(X, y)
+    params = {"fair_metric": Projection([[0, 0, 0, 1]]), "steps": (5, 0.01)}
+    ranges = {"d": (-9, 9)}
+    scaled = IndividualFairnessTest.as_published(model, feature_ranges=ranges, feature_scale="std", **params).fit(X, y)
+    np.testing.assert_array_equal(scaled.unfair_examples_[["a", "b", "c"]].sum(axis=1), 1.0)
+    np.testing.assert_allclose(scaled.feature_scale_[:3], np.sqrt(1 / 3))
+
+
+# Steps --------------------------------------------------------------------------------------------------------------
+
+
+def test_steps_that_are_unstable(fit):
+    message = r"steps of 0.03 are too long for regularization=50: .* is 1.5, .*'implicit'.* below 0.02"
+    with pytest.warns(UserWarning, match=message):
+        fit(steps=(4, 0.03))
+    with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric\) is 1.2, .* below 0.005"):
+        fit(steps=(4, 0.006), fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
+    # No step is too long for a search.
+    fit(steps=(4, 0.03), gradient="search")
+    frozen = {"feature_ranges": {"savings": "frozen"}, "fair_metric": Mahalanobis(np.diag([0.0, 4.0, 1.0]))}
+    fit(steps=(4, 0.0199), **frozen)
+
+
+@pytest.mark.filterwarnings("ignore:steps of 1 are too long:UserWarning")
+def test_steps_that_diverge(fit, people, regressor):
+    message = r"steps of up to 1 diverge: \d+ unfair examples ran away within \d+ of them. Use smaller or fewer steps"
+    with pytest.raises(ValueError, match=message):
+        fit(steps=(500, 1))
+    with pytest.raises(ValueError, match=r"steps of up to 0.1 diverge"):
+        fit(model=regressor, y=people[3], regularization=0, steps=(2000, 0.1))
+
 
 #: Of pandas 3, about what fairlearn does.
-fairlearn_warns = pytest.mark.filterwarnings("ignore:Setting a(n item| value) ")
 
 
 # Models -------------------------------------------------------------------------------------------------------------
@@ -75,23 +223,6 @@ def test_a_model_that_looks_at_everybody_at_once_is_no_function_of_a_person(fit)
 
     with pytest.raises(ValueError, match=r"a person other outputs when it is called again on fewer people"):
         fit(model=Ranking())
-
-
-@fairlearn_warns
-def test_the_average_of_a_randomised_model_can_be_tested(fit, training, people):
-    X, y, sex, _ = training
-    randomised = ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=5)
-    randomised.fit(X.to_numpy(), y.to_numpy(), sensitive_features=sex.to_numpy())
-
-    class Average:
-        classes_ = np.array([0, 1])
-
-        def predict_proba(self, X):
-            weights = np.asarray(randomised.weights_)
-            p = sum(w * m.predict_proba(X)[:, 1] for w, m in zip(weights, randomised.predictors_, strict=True) if w > 0)
-            return np.stack([1 - p, p], axis=1)
-
-    assert fit(model=Average(), X=people[0].to_numpy(), statistic="ratio_of_means").statistic_ > 1
 
 
 def test_labels_that_the_model_does_not_know(fit, people):
