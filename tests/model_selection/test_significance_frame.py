@@ -332,7 +332,9 @@ def test_weights_of_a_known_function_reach_its_test():
     assert abs(row["disparity"]) == pytest.approx(row["value"], rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", [3, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)], ids=repr)
+@pytest.mark.parametrize(
+    "seed", [3, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)], ids=lambda seed: type(seed).__name__
+)
 def test_every_test_has_the_same_seed_in_whatever_order_they_are_asked_for(seed):
     state = pickle.dumps(seed)
     frame = frame_of({"auc": roc_auc_score, "loss": log_loss}, TRUE, SCORE, random_state=seed)
