@@ -65,7 +65,8 @@ class Claim:
         """What is claimed: our words for a number, the source's in short for the others."""
         if not self.is_number:
             return self.printed
-        return (self.what or self.name) + (": standard deviation" if self.kind == "deviation" else "")
+        name = self.what or f"{self.place['quote']}: {self.name.partition('/')[2].replace('_', ' ')}"
+        return name + (": standard deviation" if self.kind == "deviation" else "")
 
     @property
     def shown(self):
