@@ -37,6 +37,8 @@ PLACES = {"decisions": ((0, 1), (2, 3)), "labels": ((0, 2), (1, 3))}
 MARGINS = {"difference": (0.05, 0.2), "ratio": (0.5, 0.8), "odds_ratio": (0.4, 0.8)}
 #: Tables between two writings.
 AT_A_TIME = 250
+#: Rates of decisions; a prediction set is none that could be another.
+DECIDED = [name for name in RATES if name != "coverage"]
 
 
 def table_of(counts):
@@ -88,9 +90,9 @@ def drawn(rng, most=12):
     most = int(rng.integers(2, 1 + (most if n_groups == 2 else most // 2)))
     shape = rng.dirichlet([0.5] * 4, n_groups)
     counts = np.stack([rng.multinomial(rng.integers(2, most + 1), p) for p in shape])
-    params = {"metric": str(rng.choice([*RATES, *CRITERIA]))}
+    params = {"metric": str(rng.choice([*DECIDED, *CRITERIA]))}
     if rng.random() < 0.25:
-        params["metric"] = [str(name) for name in rng.choice(list(RATES), 2, replace=False)]
+        params["metric"] = [str(name) for name in rng.choice(DECIDED, 2, replace=False)]
     params["disparity"] = str(rng.choice(["difference", "difference", "ratio", "odds_ratio"]))
     if "f1" in np.atleast_1d(params["metric"]) and params["disparity"] == "odds_ratio":
         params["disparity"] = "ratio"

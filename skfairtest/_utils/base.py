@@ -146,12 +146,17 @@ def forget(fitted: Any) -> None:
 
 def _of_model(name: str) -> property:
     """An attribute that a test has from its model; a test that sets one of its own keeps that."""
-    return property(
-        lambda test: vars(test)[name] if name in vars(test) else getattr(getattr(test, test._models[0]), name),
-        lambda test, value: vars(test).__setitem__(name, value),
-        lambda test: vars(test).__delitem__(name),
-        "Of the model.",
-    )
+
+    def get(test: Any) -> Any:
+        return test.__dict__[name] if name in test.__dict__ else getattr(getattr(test, test._models[0]), name)
+
+    def keep(test: Any, value: Any) -> None:
+        test.__dict__[name] = value
+
+    def drop(test: Any) -> None:
+        del test.__dict__[name]
+
+    return property(get, keep, drop, "Of the model.")
 
 
 class Answering:

@@ -191,8 +191,6 @@ ALL_READ = "metrics that are no rates would change with what rates read"
 def changeable(metrics: Sequence[Metric]) -> tuple[str, ...]:
     """The columns, of `CHANGED`, that rates read and no other metric does."""
     others = frozenset().union(*(metric.reads for metric in metrics if not isinstance(metric, Rate)))
-    if any(metric.name == "coverage" for metric in metrics):  # a set is no decision that could be another
-        return ()
     reads = frozenset().union(*(metric.reads for metric in metrics if isinstance(metric, Rate)))
     return tuple(name for name in CHANGED if name in reads - others)
 
@@ -203,6 +201,8 @@ def reason_of(result: Result) -> str:
     assert sample is not None
     if not any(isinstance(metric, Rate) for metric in result.metrics):
         return NO_RATE
+    if any(metric.name == "coverage" for metric in result.metrics):
+        return "a prediction set is no decision that could be another"
     if not changeable(result.metrics):
         return ALL_READ
     if not is_counted(sample, settings):

@@ -114,7 +114,7 @@ def rejection_region(d1: int, d2: int, question: Question, alpha: float) -> Bool
 
     Examples
     --------
-    >>> rejection_region(4, 3, Question(), 0.05).sum()
+    >>> int(rejection_region(4, 3, Question(), 0.05).sum())
     2
     """
     x1, x2 = np.ogrid[: d1 + 1, : d2 + 1]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.comparisons.frames import frame_of
 from skfairtest.group.report import group_title
 from skfairtest.group.report import notes as group_notes
@@ -181,9 +181,14 @@ class PairedRecord(Recorded):
                 "same: the intervals show which differences the data do not rule out."
             )
         averages = [row for row in rows if not row["stratum"]]
-        strongest = next((row for row in averages if row["concern"]), averages[0])
-        many = "" if n == 1 else f", significant in {sum(row['concern'] for row in averages):,} of {compared}"
-        return f"Significant difference between {a} and {b}{many}. {self.sentence(strongest)}"
+        differ = [row for row in averages if row["concern"]]
+        sizes = [(abs(row["value_a"]), abs(row["value_b"])) for row in differ if not self.one_group]
+        fairer = [(a, sum(of_a < of_b for of_a, of_b in sizes)), (b, sum(of_b < of_a for of_a, of_b in sizes))]
+        told = enumerated([f"{name} in {times:,}" for name, times in fairer if times])
+        many = f", significant in {len(differ):,} of {compared}"
+        many += f": the disparity is smaller under {told}" if told != "none" else ""
+        strongest = self.sentence((differ or averages)[0])
+        return f"Significant difference between {a} and {b}{many if n > 1 else ''}. {strongest}"
 
 
 def paired_report(test: Any, found: PairedRecord) -> Report:

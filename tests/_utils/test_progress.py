@@ -116,5 +116,5 @@ def test_exact_tests_of_many_groups_go_from_nothing_to_all_one_pair_at_a_time():
         FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=["accuracy", "zero_one_loss"])
     assert bar.shares == sorted(bar.shares)
     assert bar.shares[-1] == 1.0
-    # 15 pairs of groups, of which the error rate's are the accuracy's.
-    assert len(set(bar.shares)) == 16
+    # Nothing, 15 pairs of groups, of which the error rate's are the accuracy's, and both rates.
+    assert len(set(bar.shares)) == 17

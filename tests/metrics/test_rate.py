@@ -26,6 +26,7 @@ CONFUSION = {
     "false_discovery_rate": ("FP", "FP TP"),
     "false_omission_rate": ("FN", "TN FN"),
     "accuracy": ("TN TP", "TN FP FN TP"),
+    "coverage": ("TN TP", "TN FP FN TP"),
     "zero_one_loss": ("FP FN", "TN FP FN TP"),
     "jaccard": ("TP", "FP FN TP"),
     "false_negative_share": ("FN", "FP FN"),
