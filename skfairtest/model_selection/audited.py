@@ -376,7 +376,8 @@ class _Audited(MetaEstimatorMixin):
                     "estimator=None because the model tested here is the one to be trained, as in "
                     f"tests=FairnessTest(metric='accuracy'); found {brief(test)}"
                 )
-            refused = set(people) - set(inspect.signature(test.fit).parameters)
+            taken = set(inspect.signature(test.fit).parameters) - set(getattr(test, "_refused", ()))
+            refused = set(people) - taken
             if refused:
                 names = " and no ".join(sorted({"sample_weight": "test_weight"}.get(name, name) for name in refused))
                 raise ParameterError(

@@ -519,7 +519,7 @@ FORGOTTEN = (
         (
             {"tests": CorrelationFairnessTest()},
             {"sensitive_features": X["a"], "clusters": EVERYONE, "test_weight": np.ones(N)},
-            "sample_weight was given, and people count alike in this test of correlations",
+            "CorrelationFairnessTest takes no clusters and no test_weight",
         ),
     ],
 )
