@@ -1,5 +1,6 @@
 """Files that are there as a whole, or as they were."""
 
+import errno
 import hashlib
 import json
 import os
@@ -36,13 +37,15 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
             pass
     folder, name = os.path.split(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"there is no folder {folder}")
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {folder}", os.fspath(path))
     temporary = os.path.join(folder, f".{name[:LONGEST]}.{uuid4().hex}")
     try:
         with open(temporary, "xb"):  # in the mode that the umask leaves
             pass
         if old:
             shutil.copymode(path, temporary)
+            with suppress(OSError, AttributeError):  # another's file, or a system without owners
+                os.chown(temporary, os.stat(path).st_uid, os.stat(path).st_gid)
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())

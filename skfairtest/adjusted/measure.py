@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -38,6 +37,7 @@ from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution,
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.score import studentize
 from skfairtest.inference.unknown import PValueBounds
 from skfairtest.readers import Column
 from skfairtest.sensitivity.analysis import Sensitivity, analysed
@@ -214,7 +214,7 @@ def omitted_of(
             outcome, group = (left[target.key].residuals for target in both)
             strengths.append(strength_of(name, null.residuals, Residuals(outcome, group)))
     return [
-        None if one.undefined else Omitted(null.residuals, tuple(strengths))
+        None if one.undefined else Omitted.of(null.residuals, strengths)
         for one, null, strengths in zip(comparisons, full, found, strict=True)
     ]
 
@@ -321,16 +321,30 @@ def strength_of(name: str, full: Residuals, short: Residuals) -> Strength:
 
 @dataclass(frozen=True)
 class Omitted:
-    """What the bias of one comparison follows from: its residuals, and how strong the measured covariates are."""
+    """What the bias of one comparison follows from: moments of the products of residuals, and measured covariates."""
 
-    residuals: Residuals
+    coefficient: float
+    means: Floats
+    covariance: Floats
+    n: int
+    inflation: float
+    spread: float
     covariates: tuple[Strength, ...]
 
-    @cached_property
-    def spread(self) -> float:
-        """The standard deviation S of the outcome's rest, divided by that of the group's."""
-        outcome, group = self.residuals.outcome, self.residuals.group
-        return float(np.sqrt(((outcome - self.residuals.coefficient * group) ** 2).mean() / (group**2).mean()))
+    @classmethod
+    def of(cls, residuals: Residuals, covariates: list[Strength]) -> Self:
+        """Take the moments of residuals."""
+        products, squares = residuals.sums(), residuals.squares
+        rest = residuals.outcome - residuals.coefficient * residuals.group
+        return cls(
+            residuals.coefficient,
+            np.array([products.mean(), squares.mean()]),
+            np.cov(products, squares, ddof=0),
+            len(products),
+            residuals.inflation,
+            float(np.sqrt((rest**2).mean() / (residuals.group**2).mean())),
+            tuple(covariates),
+        )
 
     @property
     def robustness(self) -> float:
@@ -338,26 +352,32 @@ class Omitted:
 
         Cinelli and Hazlett (2020), equation 19.
         """
-        f = abs(self.residuals.coefficient) / self.spread
+        f = abs(self.coefficient) / self.spread
         return float((np.sqrt(f**4 + 4 * f**2) - f**2) / 2)
 
     def confounder(self, k: float) -> Strength:
         """A confounder k times as strong as the covariate whose omission would move the coefficient most."""
         return max((one.times(k) for one in self.covariates), key=lambda one: one.factor)
 
-    def bounds(self, k: float, alternative: str) -> tuple[PValueBounds, tuple[float, float]]:
-        """P-values and disparities that a confounder up to k times as strong may leave."""
-        bias, coefficient = self.spread * self.confounder(k).factor if k else 0.0, self.residuals.coefficient
-        ends = [self.log_p(end, alternative) for end in (-bias, bias)]
-        hidden = abs(coefficient) <= bias and alternative == "two-sided"
-        found = PValueBounds(min(ends), 0.0 if hidden else max(ends), "gcm", None, attained=True)
-        return found, (coefficient - bias, coefficient + bias)
+    def bias(self, k: float) -> float:
+        """By how much that moves the coefficient at most."""
+        return self.spread * self.confounder(k).factor if k else 0.0
 
     def log_p(self, coefficient: float, alternative: str) -> float:
         """P-value of the hypothesis that the group's coefficient is this one."""
         if np.isinf(coefficient):
             return 0.0 if alternative == ("greater" if coefficient > 0 else "less") else -np.inf
-        return normal_log_p(self.residuals.statistic(coefficient), alternative)
+        direction = np.array([1.0, -coefficient])
+        error = np.sqrt(direction @ self.covariance @ direction / self.n) * self.inflation
+        return normal_log_p(float(studentize(direction @ self.means, error)), alternative)
+
+    def bounds(self, k: float, alternative: str) -> tuple[PValueBounds, tuple[float, float]]:
+        """P-values and disparities that a confounder up to k times as strong may leave."""
+        bias = self.bias(k)
+        ends = [self.log_p(end, alternative) for end in (-bias, bias)]
+        hidden = abs(self.coefficient) <= bias and alternative == "two-sided"
+        found = PValueBounds(min(ends), 0.0 if hidden else max(ends), "gcm", None, attained=True)
+        return found, (self.coefficient - bias, self.coefficient + bias)
 
 
 def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -> Sensitivity:

@@ -153,11 +153,12 @@ def _part_of(result: Result, detectable: Floats, parameters: Mapping[str, Any]) 
     comparisons.insert(len(comparisons.columns) - 2, "minimum_detectable", detectable)
     verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     comparisons.insert(len(comparisons.columns) - 2, "verdict", verdicts)
+    shown = (frames.by_group(result)[1](), comparisons, frames.excluded_frame(result.excluded))
     said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
     if unit != PEOPLE:
-        said = [in_unit(sentence, unit, names_of(comparisons)) for sentence in said]
+        names = names_of({"_setup": setup, **dict(zip(FRAMES, shown, strict=True))})
+        said = [in_unit(sentence, unit, names) for sentence in said]
     comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))
-    shown = (frames.by_group(result)[1](), comparisons, frames.excluded_frame(result.excluded))
     for frame in shown:
         frame.insert(0, "feature", pd.Series([setup.features] * len(frame), dtype=object))
     return AuditPart(sample.sensitive_names, sample.control_names, setup, *shown)

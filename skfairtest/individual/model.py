@@ -271,6 +271,11 @@ def affine(transform: Callable[[Any], Any], features: Features) -> tuple[Floats,
     return (matrix, offset) if (errors <= _TOLERANCE * np.abs(expected).max(axis=0)).all() else None
 
 
+def _outputs_of_encoded(model: Any, response: str, matrix: Floats, offset: Floats, columns: Any, x: Floats) -> Any:
+    encoded: Any = x @ matrix + offset
+    return ask(model, response, encoded if columns is None else pd.DataFrame(encoded, columns=columns))
+
+
 def encoded_model(estimator: Any, features: Features, response: str) -> Callable[[Floats], NDArray[Any]] | None:
     """The outputs of a model behind encoders that are affine, for rows of numbers and shares of categories."""
     path, some = path_of(estimator), features.values[:PROBED]
@@ -278,14 +283,8 @@ def encoded_model(estimator: Any, features: Features, response: str) -> Callable
     found = affine(partial(transformed, steps), features) if steps else None
     if found is None:
         return None
-    (matrix, offset), shown = found, transformed(steps, rows)
-
-    def called(x: Floats) -> NDArray[Any]:
-        encoded: Any = x @ matrix + offset
-        if isinstance(shown, pd.DataFrame):
-            encoded = pd.DataFrame(encoded, columns=shown.columns)
-        return ask(path[-1], response, encoded)
-
+    columns = getattr(transformed(steps, rows), "columns", None)
+    called = partial(_outputs_of_encoded, path[-1], response, *found, columns)
     try:
         same = np.isclose(called(some), np.asarray(ask(estimator, response, rows), dtype=float), rtol=1e-6, atol=1e-9)
     except (TypeError, ValueError):

@@ -208,7 +208,9 @@ def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np
         _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
         codes = codes.reshape(-1)
         # A unit may be negative: a column is counted from the end at which the truth is small. Products may be long.
-        if len(codes) * int(codes @ truth_codes) < int(codes.sum()) * int(truth_codes.sum()):
+        long = len(codes) * int(codes.max()) * int(truth_codes.max()) >= 2**63
+        product = int((codes.astype(object) * truth_codes).sum() if long else codes @ truth_codes)
+        if len(codes) * product < int(codes.sum()) * int(truth_codes.sum()):
             codes, counts = len(counts) - 1 - codes, counts[::-1]
         kinds.setdefault(tuple(counts.tolist()), []).append(codes)
     # Columns whose values occur equally often are told apart by their order only: a person's are sorted instead.

@@ -112,6 +112,8 @@ def partition(
     lengths = lengths_of(X)
     if not lengths:
         raise ParameterError(f"X must have a row for each person; found {brief(X)}.")
+    if isinstance(cv, bool | bytes):  # bytes can be split, too
+        raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {brief(cv)}.")
     splitter = 5 if cv is None else int(cv) if isinstance(cv, Integral) else cv
     if isinstance(splitter, int) and clusters is not None:
         if splitter > len(clusters.levels):
@@ -277,6 +279,12 @@ class OutOfFold:
                     "must return one value per row of X, in their order."
                 )
             parts.append(part)
+        widths = {1 if part.ndim == 1 else part.shape[1] for part in parts}
+        if len(widths) > 1:
+            raise ValueError(
+                f"{method} has different numbers of columns in different folds ({', '.join(map(str, sorted(widths)))})"
+                ", which cannot be combined: use folds that are stratified on the labels, such as an integer cv."
+            )
         order = np.argsort(np.concatenate([test for _, test in self.splits]))
         pooled: NDArray[Any] = np.concatenate(parts)[order]
         return pooled

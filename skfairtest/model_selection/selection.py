@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_number, check_probability
 from skfairtest._utils.errors import ParameterError, brief, warn
@@ -59,8 +60,7 @@ class FairSelection:
                 "say why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), "
                 "sensitive_features not passed, or a metric that a model leaves undefined"
             )
-        # Rounding of means must not decide between equal ones.
-        gains = np.round(scores["maximize"].mean(axis=1), 12)
+        gains = scores["maximize"].mean(axis=1)
         qualifies, criterion, alpha = complete, gains, float(self.alpha or 0.0)
         if "fairness" in scores:
             criterion, what, limit = self._criterion(scores["fairness"], scores["fairness"][complete])
@@ -68,10 +68,9 @@ class FairSelection:
         if self.better_than is not None:
             p_values = self._adjusted(scores["significantly_better_than"])
             qualifies, criterion = qualifies & (p_values <= alpha * (1 + 1e-12)), -p_values
-        criterion = np.round(criterion, 12)
         if qualifies.any():
-            return max(np.flatnonzero(qualifies).tolist(), key=lambda i: (gains[i], criterion[i]))
-        chosen: int = max(np.flatnonzero(complete).tolist(), key=lambda i: (criterion[i], gains[i]))
+            return _first(_largest(criterion, _largest(gains, qualifies)))
+        chosen = _first(_largest(gains, _largest(criterion, complete)))
         if self.better_than is not None:
             enough = "" if self.fairness is None else " and within the tolerance"
             warn(
@@ -161,6 +160,16 @@ def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
             f"{parameter}={key!r} is not a key of the search's scoring, whose keys are {listed(keys)}{hint}"
         )
     return np.stack([np.asarray(cv_results[name], dtype=float) for name in folds], axis=1)
+
+
+def _largest(values: Floats, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The largest values; rounding of means does not decide between equal ones."""
+    best = float(values[among].max())
+    return np.asarray(among & (values >= best - 1e-12 * max(1.0, abs(best)) if np.isfinite(best) else values == best))
+
+
+def _first(among: NDArray[np.bool_]) -> int:
+    return int(np.flatnonzero(among)[0])
 
 
 def select_fair(

@@ -172,7 +172,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         columns, label = self._read(X, y, sensitive_features)
         group, n = crossing(columns), len(columns[0])
         labels = crossing([label]) if label is not None else np.zeros_like(group)
-        self._warn_of_small_cells(columns if label is None else (*columns, label))
+        self._warn_of_small_cells(columns, label)
         people = check_random_state(self.random_state).permutation(n) if self.shuffle else np.arange(n)
         people = people[np.lexsort((group[people], labels[people]))]
         dealt = np.arange(n) % self.n_splits
@@ -208,7 +208,8 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             )
         return columns, label
 
-    def _warn_of_small_cells(self, columns: tuple[Column, ...]) -> None:
+    def _warn_of_small_cells(self, columns: tuple[Column, ...], label: Column | None) -> None:
+        what, columns = ("groups", columns) if label is None else ("combinations of group and label", (*columns, label))
         cells, sizes = np.unique(np.stack([column.codes for column in columns]), axis=1, return_counts=True)
         small = np.flatnonzero(sizes < self.n_splits)
         if not small.size:
@@ -221,7 +222,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         smallest = [named[cell] for cell in small[np.argsort(sizes[small], kind="stable")]]
         more = f", and {len(smallest) - _SHOWN:,} more" if len(smallest) > _SHOWN else ""
         warn(
-            f"{small.size:,} of {sizes.size:,} combinations of group and label have fewer people than "
+            f"{small.size:,} of {sizes.size:,} {what} have fewer people than "
             f"n_splits={self.n_splits}, so some folds test none of them: {'; '.join(smallest[:_SHOWN])}{more}. Rates "
             "of these people are undefined in such folds; use fewer folds, or merge small groups.",
         )

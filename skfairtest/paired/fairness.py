@@ -394,13 +394,9 @@ class PairedFairnessTest(FairnessTest):
         rows = self.comparisons_.head(len(a))[["metric", "group", "other", "stratum"]]
         self.disparities_ = rows.assign(disparity_a=a, disparity_b=b, difference=b - a)
 
-    def _record(self, names: tuple[str, str] = ("model A", "model B"), alpha: float | None = None) -> PairedRecord:
-        """The record of the fitted test, from which reports are written.
-
-        `names` are what models are called, and `alpha` is the level of several tests together, adjusted by Holm.
-        """
-        setup = self._setup if alpha is None else replace(self._setup, alpha=alpha, adjust="holm")
-        rows, found = records(self.comparisons_), []
+    def _record(self, names: tuple[str, str] = ("model A", "model B")) -> PairedRecord:
+        """The record of the fitted test, in which models have these names."""
+        setup, rows, found = self._setup, records(self.comparisons_), []
         values = list(zip(*(self.disparities_[f"disparity_{model}"] for model in MODELS), strict=True))
         if setup.models != "change":  # sizes, or the rates of one group
             values = [(row["value_other"], row["value_group"]) for row in rows]

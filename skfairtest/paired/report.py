@@ -21,12 +21,6 @@ from skfairtest.report.record import Recorded
 from skfairtest.report.report import Cell, Column, Report, Table, bars
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points
 
-#: What the level of a comparison with the model in production holds for.
-APART = (
-    "Both models judged the same people. This comparison has a level of its own, by Holm's method over its "
-    "comparisons, and the verdict of the audit does not count it."
-)
-
 
 @dataclass(frozen=True, eq=False)
 class PairedRecord(Recorded):
@@ -187,7 +181,7 @@ class PairedRecord(Recorded):
         told = enumerated([f"{name} in {times:,}" for name, times in fairer if times])
         many = f", significant in {len(differ):,} of {compared}"
         many += f": the disparity is smaller under {told}" if told != "none" else ""
-        strongest = self.sentence((differ or averages)[0])
+        strongest = self.sentence((differ or averages or rows)[0])
         return f"Significant difference between {a} and {b}{many if n > 1 else ''}. {strongest}"
 
 
@@ -211,14 +205,13 @@ def paired_report(test: Any, found: PairedRecord) -> Report:
 
 
 def paired_section(found: PairedRecord) -> Report:
-    """What an audit's report says of the model in production."""
+    """What was found about two models, of one or several features."""
     rows = cells.records(found.frame)
     several = len({row["feature"] for row in rows}) > 1
     told = [row for row in rows if row["concern"]] or rows[:3]
     return Report(
         verdict=found.verdict,
         concern=found.concern,
-        remarks=(APART,),
         findings=tuple(f"By {label(row['feature'])}: " * several + found.sentence(row) for row in told),
         hypotheses=tuple(map(found.null_sentence, dict.fromkeys(row["metric"] for row in rows))),
         tables=(models_table(found, rows, "Disparities under both models", several and cells.FEATURE),),

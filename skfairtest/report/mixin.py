@@ -29,7 +29,9 @@ from skfairtest.report.text import markdown, text
 from skfairtest.report.wording import in_unit
 
 #: What rows are called unless a test says so, and the columns that hold names of the data.
-PEOPLE, NAMED = "people", ("feature", "metric", "group", "other", "stratum")
+PEOPLE, NAMED = "people", (
+    "feature", "metric", "group", "other", "stratum", "subgroup", "compared_with", "category",
+)  # fmt: skip
 #: How many labels a sentence names.
 MOST_LABELS = 5
 #: Libraries whose versions may change a number, or a drawing where it is installed.
@@ -248,7 +250,7 @@ class ReportMixin(Pages, ModelTest):
         remarks = (*labels, *map("Caution: {}".format, self._cautions), *made.remarks)
         made = replace(made, title=made.title or type(self).__name__, remarks=remarks)
         if self.unit != PEOPLE:
-            write = partial(in_unit, unit=self.unit, names=names_of(self.comparisons_))
+            write = partial(in_unit, unit=self.unit, names=names_of(vars(self)))
             made = replace(rewritten(made, write), title=made.title, reproduce=made.reproduce)
         return made
 
@@ -366,10 +368,15 @@ class ReportMixin(Pages, ModelTest):
         return self.to_text().rstrip("\n")
 
 
-def names_of(comparisons: pd.DataFrame) -> set[str]:
-    """The names of the data in comparisons: features, metrics, groups and strata."""
-    shown = {value for name in NAMED if name in comparisons for value in comparisons[name].dropna()}
-    return {str(part) for value in shown for part in (value if isinstance(value, tuple) else (value,))}
+def names_of(fitted: Mapping[str, Any]) -> set[str]:
+    """The names of the data in what a fitted test holds: of features, metrics, groups, strata and subgroups."""
+    held = [*fitted.values(), getattr(fitted.get("scan_"), "subgroups_", None)]
+    frames = [value for value in held if isinstance(value, pd.DataFrame)]
+    shown: list[Any] = [frame[name] for frame in frames for name in NAMED if name in frame]
+    shown += [level for frame in frames for level in (frame.index.names, frame.index.to_flat_index())]
+    features = [getattr(fitted.get("_setup"), name, "") for name in ("features", "controls")]
+    parts = (part for values in shown for each in values for part in (each if isinstance(each, tuple) else (each,)))
+    return {name for part in [*parts, *features] for name in str(part).split(" x ")}
 
 
 def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[Any] = ()) -> list[str]:

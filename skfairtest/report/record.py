@@ -1,6 +1,6 @@
 """One record for every test and audit: settings, report, frames and facts as JSON, and a checksum of all of it.
 
-The keys are "schema" (1), "test" (the class), "versions", "parameters", "report", "tables" (the frames by name:
+The keys are "schema" (2), "test" (the class), "versions", "parameters", "report", "tables" (the frames by name:
 columns, types, index), "facts" (other attributes) and "checksum" (SHA-256 of the canonical text of the rest). Tuples
 are lists; what JSON has no form for is an object with its kind as the only key, such as ``{"number": "inf"}``.
 """
@@ -23,7 +23,7 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.files import checksum
 from skfairtest.report.plain import plain_label
 
-SCHEMA = 1
+SCHEMA = 2
 KEYS = {"schema", "test", "versions", "parameters", "report", "tables", "facts", "checksum"}
 
 
@@ -103,6 +103,8 @@ def decoded(value: Any) -> Any:
     ((kind, held),) = value.items()
     if kind in _READERS:
         return _READERS[kind](held)
+    if kind not in Recorded.kinds:
+        raise ParameterError(f"source holds {kind!r}, which this version does not know: fit again")
     return Recorded.kinds[kind](**{name: decoded(each) for name, each in held.items()})
 
 

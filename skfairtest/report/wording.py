@@ -132,9 +132,12 @@ def in_unit(text: str, unit: str, names: Iterable[str] = ()) -> str:
     'Answers of group b, all other answers, 1 answer that had no answer'
     >>> in_unit("people with race = Black people", "answers", ["Black people"])
     'answers with race = Black people'
+    >>> in_unit("a person, 1 person", "answers"), in_unit("a person, no one", "companies")
+    ('an answer, 1 answer', 'a company, no company')
     """
-    alone = unit.removesuffix("s")
+    alone = re.sub("(?<=ss|sh|ch|.x)es$|s$", "", re.sub("ies$", "y", unit))
     words = {
+        "a person": f"{'an' if alone[:1].lower() in {*'aeiou'} else 'a'} {alone}",
         "everyone else": f"all other {unit}", "everyone": f"all {unit}", "no one": f"no {alone}", "people": unit,
         "person": alone, "whom": "which", "who": "that",
     }  # fmt: skip
@@ -145,7 +148,8 @@ def in_unit(text: str, unit: str, names: Iterable[str] = ()) -> str:
         said = words.get(word.lower(), word) if word not in kept else word
         return said[0].upper() + said[1:] if word[0].isupper() else said
 
-    return re.sub("|".join([*map(re.escape, kept), rf"(?i:\b(?:{'|'.join(words)})\b)"]), write, text)
+    whole = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in kept]
+    return re.sub("|".join([*whole, rf"(?i:\b(?:{'|'.join(words)})\b)"]), write, text)
 
 
 def worse_when(metric: str, favorable: bool | None) -> int:

@@ -20,9 +20,7 @@ def test_published_bounds_of_darfur():
     confounders explain of the group follow from the first, .009164, and those of the outcome from .124641.
     """
     female = Strength("female", 0.1090340, 0.00908106)
-    group, rest = np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, -1.0, -1.0])
-    # The published coefficient, standard error and degrees of freedom.
-    omitted = Omitted(Residuals(0.09731582 * group + 0.02325654 * np.sqrt(783) * rest, group), (female,))
+    omitted = Omitted(0.09731582, np.zeros(2), np.eye(2), 783, 1.0, 0.02325654 * np.sqrt(783), (female,))
     assert omitted.robustness == pytest.approx(0.138776, abs=2e-6)
     for k, outcome, group, left in [
         (1, 0.124641, 0.009164, 0.07522),
@@ -58,8 +56,8 @@ def test_the_bias_is_the_change_when_the_confounder_is_put_back(seed):
     left = [sm.OLS(of, sm.add_constant(x)).fit().resid for of in (outcome, member)]
     long = sm.OLS(outcome, sm.add_constant(np.column_stack([member, x, z]))).fit().params[1]
     known = Strength("z", shares(outcome, [member, x], z), shares(member, [x], z))
-    omitted = Omitted(Residuals(*left), (known,))
-    assert abs(omitted.residuals.coefficient - long) == pytest.approx(omitted.spread * known.factor)
+    omitted = Omitted.of(Residuals(*left), [known])
+    assert abs(omitted.coefficient - long) == pytest.approx(omitted.spread * known.factor)
 
 
 @pytest.mark.filterwarnings("ignore:Caution. the models may have missed:UserWarning")  # straight lines of a logit

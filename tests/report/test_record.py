@@ -114,7 +114,7 @@ class TestEveryKind:
     def test_a_record_has_the_keys_of_its_schema(self, text):
         record = json.loads(text)
         assert set(record) == {"schema", "test", "versions", "parameters", "report", "tables", "facts", "checksum"}
-        assert record["schema"] == 1
+        assert record["schema"] == 2
         assert text.isascii()
 
     @pytest.mark.parametrize("n_cases", [25, pytest.param(3000, marks=pytest.mark.exhaustive)])
@@ -155,8 +155,8 @@ def test_white_space_is_no_change(space):
         (b"\xff\xfe", "codec can't decode"),
         ("[" * 100_000, "its file; found"),
         (None, "found None, which is not JSON: "),
-        ('{"test": "FairnessTest", "state": null, "checksum": "0"}', "has schema None, and this version reads 1"),
-        ('{"schema": 1, "checksum": "0"}', "damaged or edited"),
+        ('{"test": "FairnessTest", "state": null, "checksum": "0"}', "has schema None, and this version reads 2"),
+        ('{"schema": 2, "checksum": "0"}', "damaged or edited"),
     ],
 )
 def test_what_is_no_record_is_refused_in_one_sentence(text, message):
