@@ -1,7 +1,4 @@
-"""Comparisons beside the others of their family: adjustment for all hypotheses, intervals, and the verdict.
-
-Several tables (a model's predictions by race, by sex, and by both) can be one family.
-"""
+"""One family of comparisons, perhaps of several tables: adjustment, intervals and the verdict."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -40,9 +37,8 @@ def at_most(log_p: float, level: float) -> bool:
 def decide(results: Sequence[Result], settings: Settings, *, together: bool = False) -> list[Result]:
     """Adjust the comparisons of one or several tables as one family, and set their intervals and the verdict.
 
-    With control features, the pooled comparisons are the family that sets the global p-value and the strata's are a
-    second family, unless `together` makes all of them one. A hypothesis counts once in its family, however many
-    comparisons test it.
+    With control features the pooled comparisons set the global p-value and the strata's are a second family, unless
+    `together`. Each hypothesis counts once, however many comparisons test it.
     """
     rows = [one.in_family for result in results for one in result.tested]
     deciding = np.array([together or one.is_pooled for one in rows], dtype=bool)
@@ -91,10 +87,7 @@ def _by_hypothesis(rows: Sequence[Comparison], places: Sequence[int]) -> list[li
 
 
 def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
-    """Return the p-value of each hypothesis, whose comparisons differ by what was drawn for them at most.
-
-    P-values of `further` hypotheses follow, which are 1.
-    """
+    """The log p-value of each hypothesis; `further` ones follow with a p-value of 1."""
     return np.array([max(one.log_p for one in same) for same in tested] + [0.0] * further)
 
 
@@ -179,7 +172,7 @@ def _monte_carlo_limits(leading: int, main: Sequence[Comparison], settings: Sett
 
 
 def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> int:
-    """Return the place of what sets the global p-value: among ties its own p-value, then the largest statistic."""
+    """The index of the comparison that sets the global p-value; ties go by its own p-value, then the statistic."""
     log_p = np.where(tied, [one.log_p for one in main], np.nan)
     own = np.nanmax(log_p) if worst else np.nanmin(log_p)
     statistics = np.abs([one.statistic for one in main])

@@ -1,9 +1,4 @@
-"""What a person sees of a test: frames and warnings.
-
-Warnings beside the result: what was left out, and where a result is doubtful.
-
-The frames that a person sees: values by group, comparisons, and what was left out.
-"""
+"""Frames (values by group, comparisons, exclusions) and warnings that users see."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -162,7 +157,7 @@ def _objects(values: Sequence[Any], index: pd.Index) -> pd.Series:
 def comparisons_columns(
     rows: Sequence[Comparison], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
 ) -> dict[str, list[Any]]:
-    """One row per comparison; `columns` are those of the contract, or say which of them others are."""
+    """One row per comparison; a mapping renames the columns of `COMPARISON_COLUMNS`."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     sources = {"p_value": "log_p", "p_value_adjusted": "log_p_adjusted", "ci_low": "interval", "ci_high": "interval"}
     out = {name: list(map(attrgetter(sources.get(source, source)), rows)) for name, source in named.items()}
@@ -232,7 +227,7 @@ def bounds_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
 
 
 def written_labels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy in which labels of several features are one text each, so that any file can hold them."""
+    """A copy with the labels of several features joined into one text, for any file format."""
     places = [name for name in ("group", "other", "stratum") if name in frame]
     return frame.assign(**{name: [label(value) for value in frame[name]] for name in places})
 

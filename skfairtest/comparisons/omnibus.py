@@ -1,7 +1,4 @@
-"""Metrics that look at all groups at once: one row, tested by permuting everybody's labels.
-
-Calibration curves: groups against each other, or each group against its own scores.
-"""
+"""Metrics of all groups at once (calibration curves, dependence): one row, tested by permuting all labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -254,7 +251,7 @@ def _sides(extreme: str) -> list[str]:
 
 
 def _with_draws(one: Comparison, drawn: Floats, settings: Settings) -> Comparison:
-    """Count in the direction that is evidence against independence; twice the smaller tail where neither does."""
+    """Count in the direction that is evidence against independence, or twice the smaller tail if neither is."""
     sides = _sides(one.null.side)
     found = [with_draws(one, drawn, settings, side=side) for side in sides]
     least = min(found, key=lambda tested: (tested.log_p, tested.n_extreme, tested.n_defined))

@@ -1,9 +1,4 @@
-"""Outcomes that are numbers, and metrics that are sums over people.
-
-Outcomes that are numbers: a column of them, or what a user's function makes of labels and predictions.
-
-Metrics that are sums over people: what each row of a sample adds to a rate or to a mean.
-"""
+"""Outcomes that are numbers (columns, or a user's function of labels and predictions), and sums over people."""
 
 from dataclasses import dataclass
 from decimal import Decimal

@@ -100,7 +100,7 @@ class RateNull(core.NullDistribution):
         return int(self.pair.d1.sum())
 
     def homogeneity(self) -> Homogeneity | None:
-        """Test that the disparity is the same in every stratum; of a disparity to everyone that it is to the rest."""
+        """Test that the disparity (against everyone: the one to the rest) is the same in every stratum."""
         pair, disparity = self.pair, self.question.disparity
         if len(pair.x1) < 2:
             return None
@@ -131,11 +131,10 @@ def count(
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
     what: tuple[Hashable, bool],
 ) -> tuple[Rate, core.Measurement, RateTable]:
-    """Estimate one rate's comparisons, which are not tested yet; return also the table that resamples are drawn from.
+    """Estimate one rate's comparisons, not yet tested; return also the table for resampling.
 
-    `table` is (counts, event, given, roles): which cells are counted in the numerator and the denominator, and the
-    columns by which labels may be exchanged within (see `Settings.within`), for each which cells are true. `what` is
-    equal if the rate is, and whether that is its complement.
+    `table`: (counts, event, given, roles), the cells of numerator and denominator, and per column within which labels
+    may be exchanged (see `Settings.within`) its true cells. `what`: see `Design.what_is_equal`.
     """
     counts, event, given, _ = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
@@ -216,7 +215,7 @@ def _rows(
 
 
 def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Floats, Floats]:
-    """Return each row's pair within the strata in which it is defined, None if there are none, and both its values."""
+    """Each row's pair in the strata in which it is defined, None without any, and both its values."""
     each: list[Pair | None] = [None] * len(pairs.x1)
     first, second = np.full((2, len(each)), np.nan)
     patterns, numbers = np.unique(pairs.defined(), axis=0, return_inverse=True)
@@ -263,7 +262,7 @@ def hypothesis_of(one: core.Comparison) -> Hashable:
 
 
 def test_enumerated(rows: Iterable[core.Comparison], settings: Settings) -> Tested:
-    """Test all comparisons of rates whose exact test is that the rates of one stratum are equal, all at once."""
+    """Test all comparisons with an exact test of equal rates in one stratum, all at once."""
     pairs: dict[Hashable, Pair] = {}
     for one in rows:
         if null_of(one).is_enumerated:
@@ -282,10 +281,9 @@ def test_rate(
     rate: Rate, made: core.Measurement, table: RateTable, settings: Settings, known: Known,
     seed: np.random.SeedSequence, tested: Tested,
 ) -> core.Measurement:  # fmt: skip
-    """Test each comparison of one rate; draw tables where a resampled method needs them.
+    """Test each comparison of one rate, with resampled tables if the method needs them.
 
-    A hypothesis is tested once: further comparisons with it take the p-value of the first, which is `known`, or
-    `tested` already.
+    Each hypothesis is tested once: further comparisons take the p-value of the first (`known`, `tested`).
     """
     if not made.comparisons:
         return made

@@ -33,10 +33,7 @@ MOST_RESAMPLES = 10_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked parameters; `question`, `variance`, `adjust` and `method` are what will be run.
-
-    "shaffer" is Holm's adjustment where no hypothesis follows from others.
-    """
+    """Checked parameters; `question`, `variance`, `adjust` and `method` are those that will be run."""
 
     compare: str
     reference_group: Any
@@ -65,10 +62,7 @@ class Settings:
 
 
 def check_settings(*, shares: bool = True, **params: Any) -> Settings:
-    """Check every parameter of a test, and refuse combinations that have no meaning; others are not looked at.
-
-    `shares` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
-    """
+    """Check every parameter of a test, and their combinations; `shares`: no metric goes beyond 0 and 1."""
     given = {name: params.get(name, default) for name, default in DEFAULTS.items()}
     for name, choices in CHOICES.items():
         check_choice(name, given[name], choices)
@@ -191,7 +185,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
 
 
 def _two_ends(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float]:
-    """Return both ends of a margin of equivalence, of which one may be open: what must be shown has a direction."""
+    """Both ends of a margin of equivalence, of which one may be open."""
     is_difference = disparity == "difference"
     equal, least, most = (0.0, -1.0 if unit else -np.inf, 1.0 if unit else np.inf) if is_difference else (1, 0, np.inf)
     known = [end for end in margin if end is not None]

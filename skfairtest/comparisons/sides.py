@@ -1,4 +1,4 @@
-"""Two sides of a contrast, evaluated in every stratum: what is shown, what is tested, and how uncertain both are."""
+"""Two sides of a contrast, evaluated in every stratum, with their errors."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,13 +22,12 @@ ROUNDING = 1e-30
 
 @dataclass(frozen=True)
 class TwoSides:
-    """A contrast over the strata in which both sides are defined, whose numbers are `places`.
+    """A contrast over the strata (`places`) in which both sides are defined.
 
-    Moments, of shape (S,), are those `shown`, the second side being everyone where that is compared with; those
-    `tested`, that side being never everyone, with the errors of resamples; and the same `unpooled`, with errors of
-    values that differ. Arrays of shape (S, 2) are the `mass` by which values are averaged, the effective people, the
-    people and the third moments of both sides. `n_equivalent` are the people that values tested as rates are worth: of
-    both sides, and of everyone where that is compared with.
+    Moments, shape (S,): `shown`, the second side perhaps everyone; `tested`, never everyone, with the errors of
+    resamples; `unpooled`, with errors of values that differ. Arrays of shape (S, 2): the `mass` by which values are
+    averaged, the effective people, the people and the third moments of both sides. `n_equivalent`: effective people of
+    values tested as rates, of both sides and everyone.
     """
 
     evaluation: Evaluation
@@ -83,10 +82,10 @@ class TwoSides:
         return third / spread**1.5 if spread > 0 else 0.0
 
     def unseen(self, way: float) -> tuple[float, float]:
-        """Return the skewness of the difference's error towards `way`, and the people who say how uncertain it is.
+        """The skewness of the difference's error towards `way`, and the number of people behind it.
 
-        Both are those of the more skewed values, as if the smaller side's were like the larger side's where they look
-        less skewed: so few may lack the extreme ones. 0 and 0 where the people of a side are all alike.
+        The smaller side is taken to be at least as skewed as the larger one: its few people may lack the extreme
+        values. 0 and 0 if all people of a side are alike.
         """
         share = (self.balanced / self.balanced.sum())[:, None]
         variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1)
@@ -111,7 +110,7 @@ class TwoSides:
         return two_sides.welch_freedom(variances, self.n_effective)
 
     def form(self, disparity: str, *, tested: bool = False) -> Form:
-        """Return the disparity at any size of it, as it is shown or `tested`: to the rest where it is shown to all."""
+        """The disparity at any size, `tested` or as shown; tested against the rest if shown against everyone."""
         weights, own = self.weights, self.unpooled
         low, high = self.evaluation.bounds
         # Between -1 and 1 a ratio is none of rates.
@@ -161,10 +160,10 @@ class TwoSides:
         return cochran_q(values, errors**2, disparity)
 
     def spread_out(self, moments: Moments) -> Moments:
-        """Return moments with an error for sides whose people are all alike, which does not mean certainty.
+        """Moments with an error for sides whose people are all alike, which does not mean certainty.
 
-        Their spread is assumed to be that of the other side; if everybody is alike, it is as if one more person were at
-        the opposite end of what is possible. A stratum in which everybody is alike has no error if there are others.
+        Their spread is that of the other side; if both are alike, one more person is added at the opposite end of the
+        scale. A stratum of people all alike has no error if there are others.
         """
         v1, v2 = moments.first_variance, moments.second_variance
         n1, n2 = np.maximum(self.n_effective, 1.0).T

@@ -201,10 +201,7 @@ def _values(
 
 
 def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
-    """Standard error for an interval: people who are all alike have no spread, which does not mean certainty.
-
-    It is then as large as if one more person were at the opposite end of what is possible, wherever that is.
-    """
+    """Standard error for an interval if all people are alike: as if one more were at the opposite end of the scale."""
     return error if error > 0 else (bounds[1] - bounds[0]) / (n + 1)
 
 
@@ -306,7 +303,7 @@ def _test(
 
 
 def _at_equality(one: Comparison, distance: float, error: float) -> FormNull:
-    """Give the form at equality the error of the statistic tested there, so that the interval agrees with the test."""
+    """Give the form at equality the error of the statistic tested, so that the interval agrees with the test."""
     null = _null(one)
     if null.question.margin_bounds is not None:
         return null
@@ -327,10 +324,9 @@ def _permuted(
     made: Evaluation, families: list[Family], settings: Settings, known: contrasts.Known,
     seeds: Sequence[np.random.SeedSequence],
 ) -> list[Family]:  # fmt: skip
-    """Permute labels between two sides, once for the pooled comparison of a family and those of its strata.
+    """Permute labels between two sides, once for a family's pooled comparison and those of its strata.
 
-    Equality is one null hypothesis, whether a difference or a ratio is shown, and no logarithm is infinite. A
-    hypothesis is tested once: further comparisons with it take the test of the first.
+    Differences and ratios share one test of equality, without infinite logarithms; each hypothesis is tested once.
     """
     families = [[_observed(one) for one in family] for family in families]
     tasks: dict[int, resampling.Task] = {}

@@ -1,8 +1,7 @@
-"""People whose group is not known: left out and counted, or assigned to groups in every possible way.
+"""People whose group is unknown: left out and counted, or assigned to groups in every possible way.
 
-With bounds, a comparison's p-value is the largest over all assignments of these people to groups, and its interval
-reaches from the smallest lower limit of an assignment to the largest upper one. So every p-value is valid whatever
-groups they belong to, and what is made of p-values (adjustment, verdict, reports) is as it always is.
+With bounds, a p-value is the largest over all assignments, and an interval reaches from the smallest lower limit to the
+largest upper one. Every p-value is therefore valid whatever the groups are, and so are adjustment and verdict.
 """
 
 from collections.abc import Mapping, Sequence
@@ -103,10 +102,10 @@ def with_unknown(result: Result) -> Result:
 
 @dataclass(frozen=True)
 class Unassigned:
-    """The people whose group is not known, by what is known of it: counts, and where they may be.
+    """The people whose group is unknown, by what is known of it: counts, and possible groups.
 
-    Some groups are too small to be compared unless some of these people are in them: `lacking` are, by metric, how many
-    people such groups need, ascending, and how many groups and hypotheses there are without them.
+    `lacking`: by metric, the numbers of these people that groups too small to be compared would need, ascending, with
+    the numbers of groups and hypotheses without them.
     """
 
     n: int
@@ -227,9 +226,9 @@ def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int
 
 
 def _sides(known: Mapping[int, Any], contrast: Contrast, sample: Sample) -> tuple[bool, bool, bool]:
-    """Whether people with these values of some features may be on the first side, on the second, and on neither.
+    """Whether people with these known features may be on the first side, on the second, and on neither.
 
-    Of the other features they may have any value that somebody has, also where nobody is known to have all of these.
+    Unknown features may have any value in the data, in any combination.
     """
     assert sample.everyone is not None
     levels = [len(np.unique(column.codes[column.codes >= 0])) for column in sample.everyone.sensitive]
@@ -265,9 +264,9 @@ def disparities_of(one: Comparison) -> tuple[float, float]:
 
 
 def p_value_bounds_of(result: Result) -> tuple[float, float]:
-    """Return the global p-value with the smallest p-value of every comparison, and with the largest ones.
+    """The global p-value with the smallest, and with the largest p-values of all comparisons.
 
-    Of several comparisons these are bounds: not all of them have their smallest p-value in the same assignment.
+    These are bounds: not all comparisons have their smallest p-value in the same assignment.
     """
     least = [one.null.found.low if isinstance(one.null, UnknownNull) else one.log_p for one in result.tested]
     return p_of(with_p_values(replace(result, further=0), least).verdict.log_p), p_of(result.verdict.log_p)

@@ -1,10 +1,4 @@
-"""Fisher's and Boschloo's tests for all outcomes of two groups at once, given every total of events.
-
-References
-----------
-R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-table when testing the equality of two
-probabilities. Statistica Neerlandica 24, 1-35.
-"""
+"""Fisher's and Boschloo's (1970) tests for all outcomes of two groups at once, given every total of events."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -187,8 +181,7 @@ _OUTCOMES, _TOTALS = 40_000, 700
 def nearly_raised_levels(d1: Integers, d2: Integers, alpha: float) -> Floats:
     """Boschloo's raised levels of two-sided tests within about a tenth, which moves their power by less than .01.
 
-    Designs with very many outcomes are made smaller first, and what the level is raised by is shrunk with the square
-    root of the smaller group.
+    Large designs are scaled down; the raise shrinks with the square root of the smaller group.
     """
     smaller = np.array([_smaller(*sorted(pair)) for pair in zip(d1.tolist(), d2.tolist(), strict=True)])
     designs, design = np.unique(smaller, axis=0, return_inverse=True)
@@ -237,8 +230,8 @@ def _totals_looked_at(small: int, large: int) -> Integers:
 def _nearly_raised(people: int, m: Integers, least: Floats, row: Integers, value: Floats, alpha: float) -> float:
     """Raise a level to the largest p-value at which the tail, at no event probability, has more than the level.
 
-    Event probabilities are looked at half a standard deviation apart, and again around the largest. `least` are the
-    masses of the tail without the p-values, which are in increasing order, each with the place of its total in m.
+    Event probabilities are searched on a grid of half a standard deviation, refined around the largest. `least`: tail
+    masses without the p-values, which increase; `row`: the index in `m` of each p-value's total.
     """
     root = float(np.sqrt(people))
     choose, steps = log_choose(people)[m], np.diff(np.r_[m[0], (m[1:] + m[:-1]) / 2, m[-1]])

@@ -1,14 +1,12 @@
 """The conditional mass of the tail of two groups' outcomes, given every total of events, for many pairs at once.
 
-The tail given a total m holds the outcomes with a Fisher p-value of at most the observed one: the least probable given
-m, from both ends of the support inwards. From one total to the next its ends move by an outcome or two, and its mass
-changes by two terms,
+The tail given a total m holds the outcomes with a Fisher p-value of at most the observed one, from both ends of the
+support inwards. From one total to the next its ends move by an outcome or two, and its mass changes by two terms,
 
 ``P(X <= a | m + 1) = P(X <= a | m) - P(X = a | m) (d1 - a) / (N - m)``
 
-and the same for the events of group 2, so that a pair of N people needs about N steps, however wide the distributions
-are. Totals are cut into blocks: each begins with a walk inwards from both ends of its first total's support, and all
-blocks of all pairs step together.
+and the same for group 2, so that a pair of N people needs about N steps. Totals are cut into blocks; all blocks of all
+pairs step together.
 """
 
 from dataclasses import dataclass, replace
@@ -38,10 +36,7 @@ class Tails:
 
 
 def tails_given_totals(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Tails:
-    """Return the tails of pairs with d1 <= d2 and Fisher p-values of less than 1.
-
-    Swapping events and non-events changes nothing: totals above N / 2 are those below it with the sides swapped.
-    """
+    """The tails of pairs with d1 <= d2 and Fisher p-values below 1; totals above N / 2 follow by symmetry."""
     people, half = d1 + d2, (d1 + d2) // 2
     below = _lower_half(d1, d2, log_p, alternative)
     above = below if alternative == "two-sided" else _lower_half(d1, d2, log_p, _OTHER[alternative])
@@ -84,10 +79,10 @@ def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> 
 
 @dataclass
 class _Ends:
-    """Where the tails given some totals end, with the logarithms of the outcomes' probabilities there.
+    """Outermost outcomes outside the tail given some totals (`left`, `right`), with log probabilities.
 
-    `left` and `right` are the outermost outcomes that are not in the tail, `outer_*` the probabilities of those next to
-    them that are. All are divided by the observed p-value; a side that does not count is infinitely probable.
+    `outer_*` belong to their neighbours inside the tail. All are divided by the observed p-value; a side that does not
+    count is infinitely probable.
     """
 
     d1: Integers
@@ -222,13 +217,7 @@ class _Ends:
 def _walk(
     d1: Integers, d2: Integers, m: Integers, log_p: Floats, alternative: str
 ) -> tuple[Integers, Integers, Floats]:
-    """Walk inwards from both ends of the support, the less probable outcome first.
-
-    Returns
-    -------
-    left, right, mass : ndarray
-        The outermost outcomes that are not in the tail, and its mass.
-    """
+    """Walk inwards from both ends of the support, the less probable outcome first; `left`, `right` and the mass."""
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     mode = mode_of(d1, d2, m)
     # Where what is negligible ends need not be known to the last digit.
@@ -274,14 +263,9 @@ def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers
 
 
 def _fitting(left: Floats, right: Floats) -> tuple[Integers, Floats]:
-    """Take outcomes of both sides, the less probable first, ties together, while their sum is no larger than 1.
+    """Take outcomes of both sides, the least probable first and ties together, while their sum is at most 1.
 
-    Those of two sides increase.
-
-    Returns
-    -------
-    taken, mass : ndarray of shape (2, n) and (n,)
-        How many of either side, and the sum.
+    Each side's outcomes increase. Returns the numbers taken, shape (2, n), and the sums, shape (n,).
     """
     values = np.hstack([left, right, np.full((len(left), 1), np.inf)])
     of_left = np.broadcast_to(np.arange(values.shape[1]) < left.shape[1], values.shape)

@@ -1,14 +1,11 @@
-"""How many decisions of one group of people would have to be otherwise for verdicts on rates to turn.
+"""The fewest decisions of one group that must change for the verdict on rates to change.
 
-A change of decisions moves people between two cells of their group: with the true label as it is, from predicted
-negative to predicted positive or back. Two numbers say all of it: by how many the people predicted positive grow among
-those truly positive (``u``) and among those truly negative (``v``), which takes ``|u| + |v|`` people. Every verdict
-follows from the counts, so changes are searched by these two numbers, and nobody is looked at twice. With predictions
-and true labels exchanged it is the same for labels that would have to be otherwise.
+With true labels fixed, a change is described by two numbers: the increase of predicted positives among the truly
+positive (``u``) and among the truly negative (``v``); it takes ``|u| + |v|`` people. All verdicts follow from the
+counts, so the search is over (u, v). Exchanging predictions and true labels gives the same for changed labels.
 
-A verdict does not depend on the exact p-value of a hypothesis unless that is close to a level. The p-value of a score
-test, with an error that `slack` bounds, settles the others; Fisher's p-value, which is never below Boschloo's, settles
-most of the rest.
+Exact p-values are needed only near a level: elsewhere the score test's p-value, whose error `slack` bounds, decides,
+and Fisher's, which is never below Boschloo's, decides most of the rest.
 """
 
 from __future__ import annotations
@@ -47,10 +44,10 @@ _COUNTS, _ROUNDING = ("x1", "d1", "x2", "d2"), 1e-8
 
 
 def slack(log_p: Floats, expected: Floats) -> Floats:
-    """A bound of the difference between the logarithms of the score test's p-value and the exact one.
+    """Bound of the difference between the log p-values of the score test and the exact test.
 
-    It was measured, not proven: `tests/inference/test_breaking.py` compares both on tables of all sizes and shapes,
-    where the difference is hardly more than half of it.
+    It was measured, not proven: `tests/inference/test_breaking.py` finds hardly more than half of it on tables of all
+    sizes and shapes.
     """
     return np.asarray(1.1 * np.maximum(-log_p, 1.0) ** 1.5 / np.sqrt(expected))
 
@@ -62,24 +59,23 @@ class Decided:
     Parameters
     ----------
     counts : ndarray of int, shape (groups, 2, 2)
-        People by group, true label and prediction, each negative first.
+            People by group, true label and prediction, each negative first.
     sides : ndarray of int, shape (hypotheses, groups)
-        1: the group is on the first side of the comparison; 2: on the second one; 0: on neither. A hypothesis that
-        counts do not decide has no sides.
+            Side of the comparison: 1, 2 or 0 for neither; all 0 for hypotheses that counts do not decide.
     event, given : ndarray of int, shape (hypotheses, 2, 2)
-        Whether the people of a cell show the rate's event, and whether they meet its condition: 1 or 0.
+            Whether a cell shows the rate's event, and meets its condition: 1 or 0.
     questions, scales, overall : sequence of Question, of Scale, of bool
-        How each is tested.
+            How each is tested.
     log_p : ndarray of shape (hypotheses,)
-        Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined.
+            Log p-values of the observed counts; NaN if undefined.
     hypotheses : sequence of Equality or None
-        Which of them share sides.
+            Which of them share sides.
     adjust : str or None
-        What p-values are adjusted by.
+            Adjustment for multiplicity.
     level : float
-        The level.
+            The level.
     together : bool
-        Whether the verdict is about any significant hypothesis, whatever p-values are adjusted by.
+            Whether the verdict is about any significant hypothesis, whatever the adjustment.
     """
 
     counts: Integers
@@ -126,11 +122,7 @@ class Decided:
 
     @cached_property
     def _turnable(self) -> Booleans:
-        """Whether changes in a group may turn the verdict: (groups,).
-
-        Other groups' hypotheses keep their p-values, of which those outside of the zone are decided; and one such
-        significant hypothesis (with equivalence, one without certificate) decides for all together.
-        """
+        """Whether changes in each group may change the verdict, given the p-values of hypotheses without that group."""
         untouched = (self.sides == 0).T
         below, above = self.log_p <= self._zone[0], self.log_p > self._zone[1]
         alone = above if self.questions[0].alternative == "equivalence" else below
@@ -196,10 +188,7 @@ class Decided:
         return np.asarray((low < high) & (high > self._zone[0]) & (low <= self._zone[1]))
 
     def settle(self, changes: Integers, now: int) -> Booleans:
-        """After which changes the verdict, which is `now` 0 or 1, turns: (changes,).
-
-        Changes are in increasing order of people; beyond the first that turns it, those of more are not settled.
-        """
+        """Whether each change reverses the verdict `now`; changes increase in people, and the first ends the search."""
         table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
         low, high = self._bounds(table)
         fisher = np.full(low.shape, np.nan)
@@ -224,9 +213,10 @@ class Decided:
     def _narrow(
         self, table: Pair, low: Floats, high: Floats, fisher: Floats, rows: Integers, columns: Integers
     ) -> None:
-        """Find Fisher's p-values in place of the score test's, and exact ones in place of those.
+        """Replace the score test's p-values by Fisher's, and those by exact ones if needed.
 
-        Of as many people on both sides the exact p-value grows with Fisher's: once one is known it bounds others.
+        With the same numbers of people the exact p-value increases with Fisher's, so that one known value bounds
+        others.
         """
         for (question, scale, overall), of_kind in self._kinds.items():
             at = rows[of_kind[columns]], columns[of_kind[columns]]
@@ -271,11 +261,10 @@ class Decided:
                     insort(self._ordered.setdefault((question, *key), []), both)
 
     def turns(self) -> tuple[list[list[int]], bool]:
-        """The changes of fewest people of one group with which the verdict turns.
+        """The smallest change (group, u, v) that reverses the verdict, for each group in which as few suffice.
 
-        A change (group, u, v) of each group in which as many people suffice; none where no change turns the verdict.
-        Where not all changes of fewer people were looked at, which the second value says, changes in five proportions
-        of u and v were, by bisection: these people are enough, and fewer may be.
+        The second value is False if the search was not exhaustive: then changes in five proportions of u and v were
+        tried by bisection, and fewer people may be enough.
         """
         now = int(self.verdicts(self.log_p[None])[0])
         reach = self._reach()
@@ -316,10 +305,7 @@ class Decided:
     def _level_points(
         self, changes_of: Callable[[Integers, Integers], Integers], paths: Integers, people: Integers, of: Booleans
     ) -> tuple[Integers, Integers]:
-        """Where on paths, tried at some numbers of people in order, sides of some hypotheses are level, and between.
-
-        There the p-value is largest: a significant disparity may turn into one the other way within a few people.
-        """
+        """Points on paths at which the two sides of a hypothesis are equal, where the p-value is largest."""
         changes = changes_of(paths, people)
         found = [np.zeros((2, 0), dtype=np.int64)]
         for group in np.unique(changes[:, 0]).tolist():

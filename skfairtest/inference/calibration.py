@@ -1,9 +1,7 @@
 """Cumulative differences along the scores: of a group from its scores, and of two groups from each other.
 
-People are sorted by score, and observed minus expected outcomes are summed up. If scores are calibrated, the path only
-fluctuates by chance; if they are not, it climbs or falls over an interval of scores. Kuiper's statistic is the largest
-rise or fall over any interval, Kolmogorov and Smirnov's the largest from the start. Nothing is smoothed, and no bins
-are chosen.
+People are sorted by score, and observed minus expected outcomes are summed. Kuiper's statistic is the largest rise or
+fall over any interval of scores, Kolmogorov and Smirnov's the largest from the start. Nothing is smoothed or binned.
 
 References
 ----------
@@ -28,21 +26,9 @@ HELD = 2_000_000
 
 
 def largest_move(steps: Floats, *, kuiper: bool = True) -> tuple[Floats, Positions, Positions]:
-    """Return the largest move of paths, with its sign, and the steps (first, last) over which they make it.
+    """The largest signed move of paths, and the steps ``first:last`` over which they make it.
 
-    Parameters
-    ----------
-    steps : ndarray of shape (..., K)
-        What is added at each score.
-    kuiper : bool
-        Whether a move may begin anywhere, and not at the start alone.
-
-    Returns
-    -------
-    move : ndarray of shape (...,)
-        Positive where the path rises.
-    first, last : ndarray of int, shape (...,)
-        The move is made by ``steps[..., first:last]``.
+    `steps` (..., K) is added at each score; without `kuiper` a move begins at the start.
 
     Examples
     --------
@@ -61,15 +47,7 @@ def largest_move(steps: Floats, *, kuiper: bool = True) -> tuple[Floats, Positio
 
 @dataclass(frozen=True)
 class Scores:
-    """Truly positive people and all people by distinct score, in increasing order.
-
-    Parameters
-    ----------
-    score : ndarray of shape (D,)
-        The scores.
-    people, positive : ndarray of int, shape (2, D) or (1, D)
-        Of each side.
-    """
+    """Truly positive people and all people, shape (1 or 2 sides, D), by distinct score in increasing order."""
 
     score: Floats
     people: Integers
@@ -78,9 +56,9 @@ class Scores:
 
 @dataclass(frozen=True)
 class FromScores:
-    """A group's deviation from its scores. Null hypothesis: a person is truly positive with the score's probability.
+    """A group's deviation from its scores; under the null hypothesis a score is the probability of a positive label.
 
-    Its distribution is simulated from the scores, exactly: outcomes of people are independent.
+    The null distribution is simulated from the scores: outcomes are independent.
     """
 
     of: Scores
@@ -122,20 +100,13 @@ class FromScores:
 class BetweenGroups:
     """Two groups' deviation from each other among people of about the same score.
 
-    Null hypothesis: at every score both groups are truly positive with the same probability. People are compared within
-    blocks of neighbouring scores, each with about as many people as the square root of their total number; people with
-    the same score are in the same block. In each block the truly positive are a random sample of its people
-    (hypergeometric). That is exact if a block is one score. In a wider block of width w, the difference of the groups'
-    scores inside it, times the distance of the curve's slope from 1, adds up to the order of w squared, which is 1 / n.
+    Null hypothesis: at every score both groups are truly positive with the same probability. Blocks of neighbouring
+    scores hold about sqrt(n) people, equal scores together; in each the positives are a random sample of its people
+    (hypergeometric). That is exact if a block is one score; in a block of width w the difference of the groups' scores,
+    times the distance of the curve's slope from 1, adds up to the order of w squared, which is 1 / n.
 
-    Parameters
-    ----------
-    score : ndarray of shape (B,)
-        Mean score of each block.
-    people, positive : ndarray of int, shape (2, B)
-        Of each side.
-    residual : ndarray of shape (2, B)
-        Sums of outcome minus score.
+    `people` and `positive` have shape (2, B); `residual` (2, B) sums outcome minus score; `score` (B,) is the block's
+    mean.
     """
 
     score: Floats

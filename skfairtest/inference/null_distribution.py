@@ -1,9 +1,8 @@
 """Null distributions in few enough bins to be plotted, with the part that is as extreme as the data.
 
-An enumerated one is that of the number of events of group 1 given how many events both groups have (hypergeometric;
-over strata a convolution), which is what permuting labels inside a rate's condition gives. Where
-outcomes are too many to be drawn one by one, as many neighbours as needed make a bin around the centre, and all beyond
-make one bin on either side: nothing is left out, and the extreme parts add up to the p-value.
+Enumerated ones are those of group 1's events given the events of both (hypergeometric; over strata a convolution).
+Neighbouring outcomes share a bin if there are many, and all beyond make one bin on either side, so that the extreme
+parts add up to the p-value.
 """
 
 from __future__ import annotations
@@ -50,22 +49,10 @@ class Bins:
 def given_totals(
     x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided", log_p: float | None = None
 ) -> Bins | None:
-    """Return the distribution of the events of group 1, summed over strata, given the events of every stratum.
+    """The distribution of group 1's events, summed over strata, given the events of every stratum.
 
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, of group 1 and group 2.
-    alternative : {"two-sided", "greater", "less"}
-        Which outcomes are extreme.
-    log_p : float, optional
-        Logarithm of the conditional p-value, where it is known.
-
-    Returns
-    -------
-    Bins or None
-        Ends are numbers of events, those of bins of several outcomes half an event further out. None where more
-        outcomes would have to be enumerated than `LARGEST`.
+    Ends are numbers of events, half an event further out for bins of several outcomes. None if more than `LARGEST`
+    outcomes would have to be enumerated.
 
     Examples
     --------
@@ -153,9 +140,7 @@ class DrawnBins:
 
 
 def drawn(draws: Floats, observed: float, alternative: str) -> DrawnBins | None:
-    """Return a histogram of drawn statistics; None where none is finite.
-
-    Infinite draws have no place on an axis: masses add up to the share of the finite ones.
+    """Histogram of resampled statistics; None if none is finite. Masses add up to the share of the finite ones.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""Designs, and their power by approximation.
-
-The designs whose power is computed, the denominators that they lead to, and the result.
-
-Power by normal and noncentral t approximations: of two rates' score test, and of studentized estimates.
+"""Designs whose power is computed, their denominators, and power by normal and noncentral t approximations.
 
 References
 ----------
@@ -60,20 +56,20 @@ class Design:
     Parameters
     ----------
     people : tuple of int
-        People per group.
+            People per group.
     shares : tuple of float
-        Share of each group who meet the condition of the first rate; for areas, of positives.
+            Share of each group who meet the first rate's condition; for areas, of positives.
     values : tuple of tuple
-        Per rate, the event probability in every group; a second rate's condition is met by those who do not meet the
-        first one's. Of means one row of means and standard deviations, of areas one row of areas.
+            Per rate, the event probability in every group; a second rate is conditional on the opposite of the first.
+        Means have rows of means and standard deviations, areas one row.
     question : Question
-        Disparity, alternative, margin and method of every comparison.
+            Disparity, alternative, margin and method of every comparison.
     contrasts : tuple of (int, int or None)
-        Groups compared; None: everyone else.
+            Groups compared; None: everyone else.
     overall : bool
-        The disparity is to everyone, the group included.
+            The disparity is to everyone, the group included.
     alpha : float
-        Level of the whole test.
+            Level of the whole test.
     """
 
     people: tuple[int, ...]
@@ -106,26 +102,10 @@ def turned_over(question: Question) -> Question:
 
 
 def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats]:
-    """Nodes and weights that average a smooth function of a binomial denominator.
+    """Nodes and weights (sum 1, some perhaps negative) that average a smooth function of a binomial denominator.
 
     Nodes are multiples of a step of about `spacing` standard deviations, so that neighbouring designs share them.
-    Between nodes the function is assumed to be cubic; a step of 1 is the whole distribution.
-
-    Parameters
-    ----------
-    n : int
-        People.
-    share : float
-        Probability of meeting the condition.
-    spacing : float
-        Standard deviations between nodes.
-
-    Returns
-    -------
-    nodes : ndarray of int
-        Denominators, from 0 to `n`.
-    weights : ndarray of float
-        Their weights, whose sum is 1; some may be slightly negative.
+    Between nodes the function is taken to be cubic; a step of 1 is the whole distribution.
 
     Examples
     --------
@@ -193,9 +173,8 @@ def normal_power(
 ) -> Floats:
     """Power of the score test of two rates by the normal approximation (Farrington and Manning 1990); broadcasts.
 
-    The statistic's standard error is that at the restricted maximum of the expected counts; with no margin and groups
-    of one size this is R's ``power.prop.test(strict = TRUE)``. `corrected`: for Fisher's test, which is the score test
-    with Yates's correction.
+    With no margin and equal groups this is R's ``power.prop.test(strict = TRUE)``. `corrected`: Yates's correction, for
+    Fisher's test.
 
     Examples
     --------
@@ -243,23 +222,8 @@ def estimate_power(
 ) -> float:
     """Power of studentized one-sided tests, by the noncentral t distribution (the normal one without freedom given).
 
-    Parameters
-    ----------
-    distances : list of (float, {"greater", "less"})
-        How far the true disparity lies above each tested value.
-    error : float
-        Standard error of the estimated disparity.
-    alpha : float
-        Level.
-    alternative : str
-        "two-sided": the tests have half the level each. "equivalence": both must reject.
-    freedom : float
-        Degrees of freedom of the standard error.
-
-    Returns
-    -------
-    float
-        Power.
+    `distances` holds how far the true disparity lies above each tested value, and the test's direction. "two-sided":
+    the tests have half the level each; "equivalence": both must reject.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Statistics of every comparison of a rate, in the data and in resampled tables.
 
-A table of one rate has three cells per group: people who show the event, people who meet the condition without it, and
-everyone else. Permuting labels within the condition exchanges the first two cells only.
+A rate has three cells per group: events, people who meet the condition without it, and everyone else; permutations
+within the condition exchange the first two.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from skfairtest.inference.rates import Pair, plug_in_moments, statistic
 
 @dataclass(frozen=True)
 class Contrast:
-    """One comparison: group `first` against other groups (see `others`).
+    """One comparison: group `first` against group `second`, or if that is None everyone else in the groups `among`.
 
-    These are group `second`, or everyone else where that is None: everyone else in the groups `among`, such as those
-    of a parent group, or in all groups where that is None too. `stratum` is the only stratum looked at; None pools all
-    of them. With `overall` the disparity is shown against everyone.
+    `among` None: in all groups. `stratum` None: all strata pooled. With `overall` the disparity is to everyone.
     """
 
     first: int
@@ -43,10 +41,9 @@ class Contrast:
 
 @dataclass(frozen=True)
 class RateTable:
-    """Counts of one rate: `counts` has shape (strata, groups, cells).
+    """Counts of one rate, shape (strata, groups, cells).
 
-    `event` and `given` say which cells are counted in the numerator and the denominator (both (cells,) of bool),
-    `blocks` among which cells labels are exchanged.
+    `event` and `given` mark the cells of numerator and denominator, `blocks` those that exchange labels.
     """
 
     counts: Integers

@@ -1,7 +1,6 @@
 """One comparison of one rate between two sets of people, over one stratum or several: statistic, p-value, interval.
 
-This is where the tests of the other modules are chosen. Everything here is arrays of counts, with the strata as last
-axis; the side that a group is compared with ("other") may be a second group, everyone else, or everyone.
+Arrays are counts with strata as last axis; the other side is a second group, everyone else, or everyone.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from skfairtest.inference.unconditional import unconditional_log_p, within_cap
 
 @dataclass(frozen=True)
 class Question:
-    """The question of every comparison: disparity, alternative, margin.
+    """The question of every comparison: disparity, alternative, margin, method.
 
     Parameters
     ----------
     disparity : {"difference", "ratio", "odds_ratio"}
-        How two values are compared.
+            How two values are compared.
     alternative : {"two-sided", "greater", "less", "equivalence"}
-        The alternative hypothesis.
+            The alternative hypothesis.
     margin_bounds : (float, float) or None
-        Tolerated disparities, lower and upper, of equivalence perhaps without an end; None tests equality.
+            Tolerated disparities, of equivalence perhaps one-sided; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
-        What gives the p-value.
+            What gives the p-value.
     directed : bool
-        Whether both sides change places only together with the margin, or the alternative.
+            Whether swapping the sides changes the margin or the alternative.
     """
 
     disparity: str = "difference"
@@ -67,11 +66,11 @@ class Question:
     def consistent_limits(
         self, limits: tuple[float, float], disparity: float, bounds: tuple[float, float], *, rejected: bool
     ) -> tuple[float, float]:
-        """The limits of an interval, within its bounds, that says what the test says.
+        """The limits of an interval, within its bounds, made consistent with the test.
 
-        If the null hypothesis is rejected, the interval ends where that begins, and is open there; if it is not, the
-        interval contains a disparity of the null hypothesis. Without a certificate of equivalence, one of the margins
-        lies inside; with it the interval stays, as its level is higher than that of the certificate.
+        After a rejection the interval ends, open, where the null hypothesis begins; otherwise it contains a disparity
+        of the null hypothesis. Without a certificate of equivalence one margin lies inside; with it the interval stays,
+        as its level is higher.
         """
         low, high = limits
         if low != low:
@@ -97,9 +96,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Pair:
-    """Events `x` and denominators `d` of a group (1) and of the people it is compared with (2), per stratum.
+    """Events `x` and denominators `d` per stratum of a group (1) and of the people it is compared with (2).
 
-    With ``overall`` those people are everyone else, and the disparity is shown against everyone, the group included.
+    With ``overall`` these are everyone else, and the disparity is to everyone.
     """
 
     x1: Integers
@@ -149,11 +148,10 @@ def _weights(d1: Floats, d2: Floats, *, overall: bool) -> Floats:
 
 
 def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
-    """Return the metric of the group and of what it is compared with, averaged with Mantel-Haenszel weights.
+    """The metric of both sides, averaged over the last axis with Mantel-Haenszel weights.
 
-    Arrays of shape (..., strata) give arrays of shape (...,); a stratum where either side is empty has no weight.
-    Against everyone, strata are weighted by the group's own people: its events versus those that everyone's rates would
-    predict, whose difference has the sign of the Mantel-Haenszel difference to everyone else.
+    Strata in which either side is empty have no weight. Against everyone, strata are weighted by the group's people, so
+    that the difference has the sign of the Mantel-Haenszel difference to everyone else.
     """
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -188,11 +186,9 @@ def pair_disparity(pair: Pair, first: Floats, second: Floats, disparity: str) ->
 def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, Floats]:
     """Studentized difference and its standard error, for counts of shape (..., strata).
 
-    Equality of two values is one null hypothesis with one statistic, whether their difference or their ratio is shown:
-    the logarithm of a ratio of 0 is infinite, which is not evidence.
-
-    "score": the rates' Mantel-Haenszel difference over its standard error when both are equal, on any scale. "delta":
-    the difference of the values over its plug-in standard error. None: the difference, with a standard error of 1.
+    Equality has one statistic for differences and ratios: the logarithm of a ratio of 0 is infinite, which is no
+    evidence. "score": the Mantel-Haenszel difference of rates over its standard error under equality; "delta": the
+    difference of values over its plug-in error; None: the difference alone.
     """
     if variance != "score":
         distance, error = linearized(pair, scale, "difference")
@@ -221,8 +217,7 @@ def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, F
 def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) -> tuple[Floats, Floats]:
     """Disparity (the logarithm of a ratio) and its delta-method standard error, for counts of shape (..., strata).
 
-    The error is taken at counts plus `smooth` of events and of non-events, so that a group without events can have one.
-    A disparity to everyone counts the group's own part in both values. 0 / 0 is undefined.
+    The error is taken at counts plus `smooth` events and non-events, so that it exists without events.
     """
     first, second = values(pair, scale)
     ratio = disparity == "ratio"
@@ -280,10 +275,10 @@ def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
 
 
 def _unreachable(pair: Pair, disparity: str, edge: float, side: str) -> float | None:
-    """Log p-value where a disparity to everyone, of whom the group is part, cannot lie on both sides of the edge.
+    """Log p-value if a disparity to everyone, the group included, cannot lie on both sides of the edge; otherwise None.
 
-    None where it can. At the very end of what is possible the null hypothesis holds for one extreme pair of rates,
-    under which only one kind of data can be seen.
+    At the very end of what is possible, one extreme pair of rates meets the null hypothesis, and allows one kind of
+    data.
     """
     share = pair.share
     if disparity == "ratio":
@@ -416,10 +411,7 @@ def _test_odds_ratio(pair: Pair, question: Question, edge: float, side: str) -> 
 
 
 def log_odds_ratio(pair: Pair) -> tuple[float, float]:
-    """Logarithm of the odds ratio, over strata Mantel and Haenszel's, and its standard error, at counts plus one half.
-
-    A half is added if a side has no events or only events, so that the logarithm is finite.
-    """
+    """Log odds ratio (over strata Mantel and Haenszel's) and its standard error, at counts plus one half."""
     x1, d1, x2, d2 = pair.x1, pair.d1, pair.x2, pair.d2
     estimate, error = odds_ratio.mantel_haenszel_odds_ratio(x1, d1, x2, d2, 0.0)[:2]
     if not (0 < estimate < np.inf and error > 0):
@@ -456,22 +448,10 @@ def answer_known(
 
 
 def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
-    """Test one comparison, by enumeration or asymptotically.
+    """Test one comparison, by enumeration or asymptotically; every stratum must be defined.
 
-    Parameters
-    ----------
-    pair : Pair
-        Counts; every stratum defined.
-    scale : Scale
-        How the metric follows from the rate.
-    question : Question
-        Disparity, alternative, margin and method.
-
-    Returns
-    -------
-    Answer
-        With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger; 1 where
-        the ratio is undefined.
+    With a margin, the two-sided p-value is twice the smaller one-sided one, for equivalence the larger; 1 if the ratio
+    is undefined.
     """
     if question.margin_bounds is None:
         return answer_known([pair], scale, question, [_equality(pair, question)])[0]
@@ -492,10 +472,7 @@ def _rest_to_everyone(pair: Pair) -> Floats:
 
 
 def shown_error(pairs: Sequence[Pair], question: Question, error: Floats, scale: Scale) -> Floats:
-    """Standard errors of the disparities shown, from those of the difference of rates, when both are equal.
-
-    One for each pair, of pairs with as many strata.
-    """
+    """Standard errors under equality of the disparities shown, from those of the differences of rates."""
     if question.disparity == "odds_ratio":
         return np.array([log_odds_ratio(pair)[1] for pair in pairs])
     pair = Pair.stacked(pairs)
@@ -517,10 +494,8 @@ def limits_of_all(
 ) -> list[tuple[float, float]]:
     """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
 
-    One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
-    strata: those of `strata_form`. Odds
-    ratios: exact ones, and with "asymptotic" those of the score test; over
-    strata Robins, Breslow and Greenland's, or those of the score test.
+    One stratum: Miettinen-Nurminen for a rate, MOVER of Wilson limits for a function of one. Several: `strata_form`.
+    Odds ratios: exact, or of the score test; over strata also Robins, Breslow and Greenland's.
     """
     if disparity == "odds_ratio":
         return [_odds_ratio_limits(pair, z_low, z_high, method) for pair in pairs]
@@ -600,9 +575,9 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
 def strata_form(pair: Pair, scale: Scale, disparity: str) -> EffectiveRates:
     """The score test of any disparity of rates averaged over strata, whose limits are the disparities not rejected.
 
-    The variance is that of the rates of highest likelihood in each stratum. In strata of few people the normal
-    distribution alone has sizes of up to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs
-    of 7 to 50 people are at most .041. Those of F1, simulated, are at most .06 from ten people a stratum on.
+    The variance is at the restricted maximum in each stratum. In small strata the normal distribution has sizes of up
+    to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs of 7 to 50 people are at most
+    .041. Simulated sizes of F1 are at most .06 from ten people a stratum on.
     """
     each = [np.atleast_2d(a).astype(float) for a in (pair.x1, pair.d1, pair.x2, pair.d2)]
     counts, copies = np.unique(np.concatenate(each), axis=1, return_counts=True)  # like strata of all tables, once

@@ -1,7 +1,7 @@
 """Score statistics of two binomial rates: at equality, and at any other difference or ratio.
 
-The standard error of a score statistic is taken where the null hypothesis holds, never at the observed rates: it does
-not vanish when a group has no events, as the plug-in ("Wald") standard error does.
+The standard error is that under the null hypothesis: unlike the plug-in ("Wald") error it does not vanish when a group
+has no events.
 
 References
 ----------
@@ -38,10 +38,7 @@ def of_score(z: Floats, alternative: str) -> Floats:
 
 
 def without_rounding(distance: Floats, terms: Floats, variance: Floats) -> Floats:
-    """A difference of terms of some size: 0 if it is a rounding error of 0, as seen from its standard error too.
-
-    Means of 1e12 differ by .1 in good earnest if their standard errors are .01.
-    """
+    """A difference of `terms`, with 0 in place of a rounding error of 0, judged by its standard error too."""
     size = np.abs(distance)
     return np.where((size <= 1e-13 * terms) & ((size <= 1e-4 * np.sqrt(variance)) | (variance <= 0)), 0.0, distance)
 
@@ -56,8 +53,7 @@ _ROUNDINGS = 4 * float(np.finfo(float).eps)
 class _Restricted:
     """Rates at the restricted maximum with their complements, none of which is computed by subtraction from 1.
 
-    Where `exchanged`, (p1, q1) belong to the second group and (p2, q2) to the first; where `turned`, p and q are
-    exchanged as well.
+    `exchanged`: (p1, q1) belong to the second group; `turned`: p and q are exchanged as well.
     """
 
     p1: Floats
@@ -81,13 +77,13 @@ class _Restricted:
 def _at_difference(x1: Floats, y1: Floats, x2: Floats, y2: Floats, edge: Floats) -> _Restricted:
     """Rates of largest likelihood with p1 - p2 = edge, for events x and non-events y.
 
-    The groups are swapped so that the edge e is at least 0; then both are swapped and turned, events for non-events, so
-    that s = p2 is at most 1 - p1. All rates follow without cancellation from s in [0, (1 - e) / 2], where
+    After swapping groups, and events for non-events, the edge e is at least 0 and s = p2 at most 1 - p1. All rates
+    follow without cancellation from s in [0, (1 - e) / 2], where
 
-        x2 / s + x1 / (s + e) = y1 / (1 - e - s) + y2 / (1 - s).
+            x2 / s + x1 / (s + e) = y1 / (1 - e - s) + y2 / (1 - s).
 
-    The reciprocal of the right-hand side is nearly a straight line there. With its tangent in its place the equation
-    is quadratic, with one positive root, from which the next tangent is taken.
+    The reciprocal of the right-hand side is nearly straight there; with its tangent in its place the equation is
+    quadratic, with one positive root, which gives the next tangent.
     """
     e, room = np.abs(edge), 1 - np.abs(edge)
     swapped = edge < 0
@@ -196,8 +192,7 @@ def score_at(
 ) -> tuple[Floats, Floats]:
     """Miettinen-Nurminen score statistic of p1 - p2 = edge (or p1 / p2 = edge), and its standard error.
 
-    The standard error is that of r1 - r2, or of r1 - edge r2, at the restricted maximum, with the factor N / (N - 1).
-    Nothing is subtracted that loses digits, so that rates of a few in 10**9, or of all but a few, have their score.
+    The error is that of r1 - r2, or r1 - edge r2, at the restricted maximum, with the factor N / (N - 1).
     """
     x1, d1, x2, d2, edge = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (x1, d1, x2, d2, edge)))
     factor = (d1 + d2) / np.maximum(d1 + d2 - 1, 1)

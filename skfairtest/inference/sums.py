@@ -1,8 +1,8 @@
 """Many subgroups at once, each against the others: p-values from sums over both sides, arrays (n, strata, K).
 
-Of a rate the sums are events and people who meet the condition; the test is exact given how many events both sides of
-each stratum have (see `conditional`). Of a mean they are people, values and squares; the test is Welch's, or that of
-the strata's differences weighted by n1 n2 / (n1 + n2), and is valid in large samples.
+The sums of a rate are events and people who meet the condition; the test is exact given each stratum's events (see
+`conditional`). Those of a mean are people, values and squares; the test is Welch's, over strata with weights n1 n2 /
+(n1 + n2), valid in large samples.
 """
 
 import numpy as np

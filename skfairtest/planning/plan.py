@@ -1,9 +1,4 @@
-"""Plans and the answers about them.
-
-The arguments of the power functions, read and checked.
-
-Answers about a plan: its power, whether any size has power, and the smallest disparity that is detected.
-"""
+"""Plans (the checked arguments of the power functions), their power, and the smallest disparity detected."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -49,8 +44,8 @@ METHODS = ("auto", "exact", "asymptotic")
 class Plan:
     """A checked plan: the metric, as rates (none for means and areas), the test's settings, and the true values.
 
-    Per rate, `values` are one per group (of means: mean and standard deviation); `met` are the shares of the groups who
-    meet the condition of the first rate. Compared is a group with another one; None: with everyone else.
+    Per rate, `values` has one per group (means: mean and standard deviation); `met`: shares who meet the first rate's
+    condition.
     """
 
     name: str

@@ -1,7 +1,4 @@
-"""Columns of labels: every person's group, label or prediction, as codes.
-
-Class labels: whether these are labels at all, of one vocabulary, and which of them is the positive one.
-"""
+"""Columns of labels, as codes, and checks of class labels: their vocabulary and the positive one."""
 
 import math
 import unicodedata
@@ -43,20 +40,8 @@ SHOWN = 5
 class Column:
     """One value per person, as codes into the sorted distinct values.
 
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    levels : tuple
-        The distinct values as plain Python scalars, sorted (mixed types: by type name, then
-        value).
-    codes : ndarray of shape (n,), dtype intp
-        The position of each person's value in `levels`.
-    index : pandas Index or None
-        The index the values came with.
-    categorical : bool
-        Whether the values are names and not quantities: all of them are text, or their container declares them
-        categories, even if they are numbers.
+    `levels` are Python scalars (mixed types are sorted by type name, then value); `index` is that of pandas, if any;
+    `categorical`: all values are text, or their container declares categories.
     """
 
     name: str
@@ -104,17 +89,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """One number per person.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    values : ndarray of shape (n,)
-        The numbers, all finite.
-    index : pandas Index or None
-        The index the values came with.
-    """
+    """One finite number per person, with the pandas index if there was one."""
 
     name: str
     values: Floats = field(repr=False)

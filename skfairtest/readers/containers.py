@@ -1,11 +1,4 @@
-"""Containers of data, and the columns of X by their names.
-
-Whatever holds data -> one-dimensional arrays that pandas and NumPy understand, with names.
-
-Nothing is copied or converted before it must be; values are checked elsewhere.
-
-Columns of X by their names, which need no routing.
-"""
+"""Containers of data as one-dimensional named arrays, without needless copies, and columns of X by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec

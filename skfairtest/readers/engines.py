@@ -1,7 +1,6 @@
-"""Frames of any engine -> counts: the engine groups and counts, and only the groups come back.
+"""Frames of any engine, through narwhals, as counts: the engine groups and counts, and only the groups come back.
 
-Everything goes through narwhals, so that one reader serves frames in memory, lazy frames, databases and clusters. The
-engines' differences are settled here: missing values, signed zeros, types of counts, the order of rows.
+Differences between engines are settled here: missing values, signed zeros, types of counts, the order of rows.
 """
 
 import math
@@ -49,20 +48,20 @@ ABOUT_TYPES = {
 
 @dataclass(frozen=True)
 class Question:
-    """What is counted: columns of a frame, each with the parameter that names it.
+    """The columns to count, each with the parameter that names it.
 
     Parameters
     ----------
     features : tuple of (str, str)
-        Parameter and column of control and sensitive features.
+            Parameter and column of control and sensitive features.
     labels : mapping of str to str
-        The columns of ``y_true`` and ``y_pred``.
+            The columns of ``y_true`` and ``y_pred``.
     weight, score : str or None
-        Columns of numbers.
+            Columns of numbers.
     bins : int, ndarray, ScoreBins or None
-        How scores are put into bins; None: no bins.
+            How scores are binned.
     threshold : float or None
-        Predictions are 1 from this score on.
+            Predictions are 1 from this score on.
     """
 
     features: tuple[tuple[str, str], ...]
@@ -128,9 +127,9 @@ def count_frame(frame: Any, question: Question) -> Counted:
 
 @contextmanager
 def _answering(question: Question) -> Iterator[None]:
-    """Name the columns where an engine cannot group values of their types; what fails to be read is passed on.
+    """Name the columns if an engine cannot group values of their types; read errors are passed on.
 
-    Of the engines' errors those are about types that are named so, and panics of Rust, which are no exceptions.
+    Panics of Rust are not subclasses of Exception.
     """
     try:
         yield
@@ -148,16 +147,9 @@ def _answering(question: Question) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A lazy frame in which every column can be named, whatever it is called.
+    """A lazy frame with safe names of columns.
 
-    Parameters
-    ----------
-    frame : narwhals.LazyFrame
-        The frame.
-    names : mapping of str to str
-        What each column is called in it, by the name that the user knows.
-    schema : mapping of str to DType
-        The type of each column.
+    `names` maps the user's names to those in the frame; `schema` gives types.
     """
 
     frame: "nw.LazyFrame[Any]"
@@ -166,9 +158,9 @@ class Frame:
 
     @classmethod
     def opened(cls, frame: Any, wanted: Collection[str] | None = None) -> "Frame":
-        """Open a frame of any engine; those that read a name such as "*", "^a$" or "a.b" as something else get places.
+        """Open a frame of any engine; names that some engines parse, such as "*", "^a$" or "a.b", are replaced.
 
-        Of Arrow's tables only the columns that are wanted are opened, where it is said which.
+        Of Arrow's tables only the `wanted` columns are opened.
         """
         module = type(frame).__module__
         arrow = module.startswith("pyarrow.")
@@ -269,10 +261,9 @@ def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
 
 
 def _present(numbers: "nw.Expr") -> "nw.Expr":
-    """Return floats without signed zeros, and with null in place of NaN, which every engine sorts differently.
+    """Floats without signed zeros, and with null in place of NaN, which every engine sorts differently.
 
-    DuckDB relies on the statistics of Parquet files, which leave NaN out, and finds none: the result is checked for NaN
-    again.
+    DuckDB's statistics of Parquet files leave NaN out, so results are checked for NaN again.
     """
     numbers = numbers + 0.0
     return nw.when(~numbers.is_nan()).then(numbers)

@@ -1,9 +1,4 @@
-"""Distinct values and codes.
-
-Distinct values: as plain Python scalars, in an order that depends only on the values.
-
-One-dimensional values -> levels and codes, at about the cost of one hash table.
-"""
+"""Distinct values as plain Python scalars, in an order that depends only on the values, and their codes."""
 
 import math
 import numbers
@@ -112,11 +107,7 @@ def number_kind(kind: type) -> type | None:
 
 
 def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
-    """Write equal numbers in one way when several kinds of number meet in a column.
-
-    ``True``, ``1``, ``1.0`` and ``Decimal(1)`` are equal, so they are one level; which of them represents it must not
-    depend on which came first.
-    """
+    """Represent equal numbers of several types (``True``, ``1``, ``1.0``) by one, whatever their order."""
     kinds = {number_kind(kind) for kind in set(types)} - {None}
     return list(values) if len(kinds) < 2 else [_plainest(value) for value in values]
 

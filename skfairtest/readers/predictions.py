@@ -28,7 +28,7 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
     """Check, before a model is called, that its rows are the same people as in all other arguments.
 
-    A model that gets the groups pairs them with rows by position, and predictions have no index.
+    Predictions have no index, so groups are paired with rows by position.
 
     Examples
     --------
@@ -164,10 +164,9 @@ def _is_unfitted(estimator: Any) -> bool:
 def unknown_groups(
     estimator: Any, sensitive_features: Any, predict_params: Mapping[str, Any] | None = None
 ) -> str | None:
-    """Say of how many people a model that predicts from groups does not know the group.
+    """The number of people with groups that a model which predicts from groups was not fitted on.
 
-    What a model was fitted on is known of fairlearn's ``ThresholdOptimizer``, also inside of others, which predicts 0
-    for everybody else.
+    It is known for fairlearn's ``ThresholdOptimizer``, also nested, which predicts 0 for these people.
     """
     known = next(filter(None, map(_groups_of, path_of(estimator))), None)
     own = "sensitive_features" in (predict_params or {})

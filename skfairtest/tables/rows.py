@@ -1,11 +1,4 @@
-"""Rows with counts: their axes, and where they come from.
-
-Checks of the axes of a table: distinct names, and labels that are labels.
-
-Rows with counts: the sparse form in which tables are built, added up and rearranged.
-
-Published or stored counts -> rows: frames with a count column, and mappings of keys.
-"""
+"""Rows with counts: the sparse form in which tables are read, checked, added up and rearranged."""
 
 import math
 import numbers
@@ -116,9 +109,9 @@ def check_rows_of(n_people: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Columns of equal length, and how many people each row stands for.
+    """Columns of equal length, and the number of people of each row.
 
-    Where people have weights, `weights` (n, 2) holds the sums of these and of their squares.
+    With weights, `weights` (n, 2) holds their sums and sums of squares.
     """
 
     columns: tuple[Column, ...]

@@ -1,10 +1,7 @@
 """People one by one: what does not compress into a table of counts (scores, targets, weights, clusters).
 
-A metric that is not a rate sees *kinds* of people, each with its values. Where few values are different, many people
-share a kind and a kind is a cell of a table; else everyone is a kind of their own. Both have the same form, so that
-what is computed from kinds need not know which of the two they are.
-
-People whose groups are known by their probabilities.
+A metric that is not a rate sees *kinds* of people, each with its values: cells of a table if few values are distinct,
+otherwise single people, in the same form.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,15 +51,13 @@ class Kinds:
     Parameters
     ----------
     values : mapping of str to Column or Numbers
-        Columns of K kinds.
+            Columns of K kinds.
     counts : ndarray of shape (S, G, K) or None
-        How many people of each stratum and group are of a kind; None where every kind is one person.
+            People by stratum, group and kind; None if every kind is one person.
     stratum, group : ndarray of shape (K,) or None
-        Stratum and group of each person, where every kind is one; no stratum where there is only one.
-    weight : ndarray of shape (K,) or None
-        What a person of a kind counts.
-    cluster : ndarray of shape (K,) or None
-        Cluster of each person.
+            Of each person, if every kind is one; no stratum if there is only one.
+    weight, cluster : ndarray of shape (K,) or None
+            Weight and cluster of each person.
     """
 
     values: Mapping[str, Column | Numbers]
@@ -129,30 +124,31 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What is known of every person, read once and checked.
+    """The checked data of all people.
 
     Parameters
     ----------
     columns : mapping of str to Column or Numbers
-        ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and scores.
+            ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and
+        scores.
     sensitive, control : tuple of Column
-        Groups and strata.
+            Groups and strata.
     counts : ndarray of shape (n,) or None
-        How many people each row stands for; None: one.
+            People of each row; None: one.
     weight : Numbers or None
-        What each person counts.
+            The weight of each person.
     clusters : Column or None
-        Who belongs together.
+            The cluster of each person.
     score_bins : ScoreBins or None
-        The bins that scores are in.
+            The bins of the scores.
     summed : bool
-        Whether of weights only sums are known, so that `weight` stands for people who have these sums.
+            Whether only sums of weights are known, so that rows stand for people with these sums.
     suppressed : tuple of (label, label or None, int)
-        Groups that were left out of a table, of which stratum, and how many people they would have needed.
+            Groups left out of a table, their stratum, and the people they would have needed.
     everyone : Sample or None
-        These people and those whose group is not known, whose codes are -1; None where all groups are known.
+            These people and those of unknown group, with codes -1; None if all groups are known.
     named : bool
-        Whether those whose group is not known are here, in a group of their own.
+            Whether people of unknown group are here as a group.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -245,10 +241,7 @@ class Sample:
         return replace(whole, sensitive=tuple(map(named_unknown, whole.sensitive)), everyone=whole, named=True)
 
     def unknown(self) -> "tuple[Sample, list[dict[int, Any]]] | None":
-        """Return the people whose group is not known, grouped by what is known of it, and that: values by feature.
-
-        None where there are none.
-        """
+        """People of unknown group, grouped by the known features, and the values of these; None if there are none."""
         if self.everyone is None:
             return None
         rows, features = np.flatnonzero(self.everyone._unknown), self.everyone.sensitive
@@ -453,10 +446,9 @@ class Sample:
 
 
 def _with_these_sums(rows: tabular.Rows) -> tuple[tabular.Rows, Floats]:
-    """Return two rows in place of each, and the weights of their people, which have the sums and squares of the row.
+    """Two rows in place of each, with two weights that have the row's sums of weights and of squares.
 
-    Of n people a part have one weight, and the others another one. Everything that is computed of people with weights
-    asymptotically depends on these sums alone, so that people stand for others whose weights nobody knows.
+    Asymptotic results for people with weights depend on these sums alone.
     """
     assert rows.weights is not None
     n, (total, squares) = rows.counts, rows.weights.T
@@ -486,13 +478,7 @@ def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, Pos
 
 @dataclass(frozen=True, eq=False)
 class UncertainSample(Sample):
-    """People with a probability for each group; labels are those of the largest ones, the first of equal ones.
-
-    Parameters
-    ----------
-    probabilities : Probabilities
-        One row per person.
-    """
+    """People with a probability for each group; their labels are the most probable groups, the first of ties."""
 
     probabilities: Probabilities | None = None
 

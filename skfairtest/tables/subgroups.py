@@ -1,8 +1,7 @@
 """Subgroups of people that share values of some features, and sums over each of them.
 
-People who have the same value of every feature form one cell, and values are summed over the people of each cell once.
-The subgroups of one combination of features are then the entries of its cross table: a table costs one pass over the
-cells, however many subgroups it has, and no subgroup is visited individually.
+People with the same values of all features form one cell. The subgroups of a combination of features are the entries of
+its cross table, which costs one pass over the cells however many subgroups it has.
 """
 
 import math
@@ -27,17 +26,8 @@ LARGEST_TABLE = 20_000_000
 class Cells:
     """People who share a value of every feature and a stratum.
 
-    Parameters
-    ----------
-    features : tuple of Column
-        The features, one value per row of people.
-    contextual : tuple of bool
-        Which features only define the context in which a subgroup is compared; it differs from the others there in the
-        other features.
-    stratum : ndarray of shape (n_rows,)
-        Stratum of each row.
-    counts : ndarray of shape (n_rows,), optional
-        How many people each row stands for.
+    `contextual`: features that only define the context within which subgroups are compared; `counts`: people of each
+    row.
     """
 
     features: tuple[Column, ...]
@@ -91,16 +81,9 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Subgroups:
-    """Subgroups, each an entry of the cross table of a combination of features.
+    """Subgroups, as entries of the cross tables of combinations of features.
 
-    Parameters
-    ----------
-    cells : Cells
-        The people.
-    combinations : tuple of tuple of int
-        Places of features.
-    combination, entry : ndarray of shape (n,)
-        Of each subgroup, which combination it belongs to, and which entry of its table it is.
+    `combinations` holds indices of features; `combination` and `entry` give each subgroup's table, and its entry there.
     """
 
     cells: Cells
