@@ -63,18 +63,18 @@ def few_in_strata(comparisons: Iterable[Comparison], values: GroupValues, alpha:
 
 
 def new_hypotheses(rows: Sequence[Comparison], known: Container[Hashable]) -> list[int]:
-    """Return the places of comparisons whose hypothesis has not been tested yet, each once."""
+    """The places of comparisons whose hypothesis has not been tested yet, each once."""
     places = (places[0] for places in distinct([one.hypothesis for one in rows]))
     return [place for place in places if rows[place].hypothesis not in known]
 
 
 def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:
-    """Return the smallest and largest disparity of values within bounds."""
+    """The smallest and largest disparity of values within bounds."""
     return (bounds[0] - bounds[1], bounds[1] - bounds[0]) if disparity == "difference" else (0.0, np.inf)
 
 
 def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int) -> list[int]:
-    """Return the groups that take part, and list the others as excluded."""
+    """The groups that take part, and list the others as excluded."""
     labels = sample.group_labels
     totals = sample.sizes.sum(axis=0)
     names = " x ".join(sample.sensitive_names)

@@ -72,18 +72,18 @@ class NullDistribution:
         )  # fmt: skip
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return the disparities that are not rejected at critical values below and above the estimate."""
+        """The disparities that are not rejected at critical values below and above the estimate."""
         return np.nan, np.nan
 
     @classmethod
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
-        """Return the limits of several comparisons."""
+        """The limits of several comparisons."""
         return [null.limits(*of_one) for null, *of_one in zip(nulls, critical, bounds, strict=True)]
 
     def table(self) -> TwoRates | None:
-        """Return two rates whose test has a power that is known; None for others."""
+        """Two rates whose test has a power that is known; None for others."""
         return None
 
     def error(self) -> float:
@@ -269,11 +269,11 @@ class Design:
         return [None, *range(len(self.sample.strata))] if each else [None]
 
     def stratum(self, place: int | None) -> Any:
-        """Return the label of a place."""
+        """The label of a place."""
         return None if place is None else self.sample.stratum_labels[place]
 
     def group(self, contrast: Contrast) -> Any:
-        """Return the label of the group that is compared."""
+        """The label of the group that is compared."""
         return self.sample.group_labels[contrast.first]
 
     def people(self, contrast: Contrast) -> tuple[int, int]:

@@ -31,7 +31,7 @@ class Compared:
     comparisons_: Any
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the comparisons as a flat frame.
+        """The comparisons as a flat frame.
 
         Returns
         -------

@@ -135,7 +135,7 @@ def _intervals(family: Sequence[Comparison], error: float) -> list[tuple[float, 
 
 
 def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tuple[float, float]:
-    """Return the disparities that the bootstrap test of this alternative does not reject."""
+    """The disparities that the bootstrap test of this alternative does not reject."""
     samples, question = comparison.null.samples, comparison.null.question
     assert samples is not None
     if alternative == "equivalence" or (alternative == "two-sided" and question.margin_bounds is not None):
@@ -149,7 +149,7 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 
 
 def equivalence_interval(one: Comparison, settings: Settings) -> tuple[float, float]:
-    """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
+    """The interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
     low, high = one.null.limits(one.null.critical_values(one, 2 * settings.alpha), one.bounds)
     if one.has_samples:
         of_samples = _sample_limits(one, "equivalence", 2 * settings.alpha)
@@ -189,7 +189,7 @@ def _verdict(
     *,
     together: bool,
 ) -> tuple[int, Verdict]:
-    """Return the hypothesis with the strongest evidence, among those that are shown, and the verdict."""
+    """The hypothesis with the strongest evidence, among those that are shown, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested, further), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.

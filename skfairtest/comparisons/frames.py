@@ -136,7 +136,7 @@ LABELS = frozenset(
 
 
 def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a frame that keeps labels as they are: tuples stay tuples, None stays None."""
+    """A frame that keeps labels as they are: tuples stay tuples, None stays None."""
     # Columns that share one index need not be aligned.
     index = pd.RangeIndex(len(next(iter(columns.values()))))
     arrays = {name: _objects(values, index) if name in LABELS else values for name, values in columns.items()}
@@ -144,7 +144,7 @@ def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def frame_by(columns: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the frame of columns, or of those that a call makes."""
+    """The frame of columns, or of those that a call makes."""
     return frame_of(columns() if callable(columns) else columns)
 
 

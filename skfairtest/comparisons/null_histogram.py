@@ -33,7 +33,7 @@ RESAMPLES = {
 
 
 def null_histogram_of(one: Comparison) -> NullHistogram | None:
-    """Return the distribution of a comparison under its null hypothesis; None where its statistic is undefined."""
+    """The distribution of a comparison under its null hypothesis; None where its statistic is undefined."""
     null, equality = one.null, one.null.question.margin_bounds is None
     if isinstance(null, RateNull) and equality and one.method.startswith("exact") and null.worst is not None:
         histogram = _enumerated(one, null, null.worst)
@@ -153,7 +153,7 @@ class Supposed:
         return cls(null.question, level, one.bounds, null.table(), null.error(), enough)
 
     def among(self, times: float) -> Self:
-        """Return the same with so many times the people."""
+        """The same with so many times the people."""
         table = self.table
         if table is not None:
             table = replace(table, d_group=table.d_group * times, d_other=table.d_other * times)

@@ -72,7 +72,7 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
 
 
 def _paths(design: Design, metric: Calibration, read: Reader, contrast: Contrast) -> dict[int, Path]:
-    """Return the path in each stratum in which both sides have people of about the same score."""
+    """The path in each stratum in which both sides have people of about the same score."""
     sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
     out: dict[int, Path] = {}
@@ -161,7 +161,7 @@ class Everybody:
         return self.statistic(masses if self.weight is None else masses * self.weight)
 
     def draw(self, size: int, seed: np.random.SeedSequence) -> Floats:
-        """Return the metric of `size` permutations; NaN where it cannot be computed."""
+        """The metric of `size` permutations; NaN where it cannot be computed."""
         rng = np.random.default_rng(seed)
         out = []
         for table in self._tables(size, rng):

@@ -24,7 +24,7 @@ LARGEST = 1e307
 
 
 def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats:
-    """Return a column's values as floats."""
+    """A column's values as floats."""
     strange = next((level for level in column.levels if not isinstance(level, Real | Decimal)), None)
     if strange is not None:
         raise ParameterError(f"{where} holds {strange!r}, which is not a number: {instead}")
@@ -38,7 +38,7 @@ def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats
 
 
 def predicted_columns(y_true: Any, y_pred: Any, y_score: Any) -> dict[str, Column]:
-    """Return true values, if there are any, and predictions, in whose place scores may stand, as columns."""
+    """True values, if there are any, and predictions, in whose place scores may stand, as columns."""
     if y_score is not None:
         raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
     given = {"y_true": y_true, "y_pred": y_pred}
@@ -46,7 +46,7 @@ def predicted_columns(y_true: Any, y_pred: Any, y_score: Any) -> dict[str, Colum
 
 
 def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
-    """Return the value of a user's function of true and predicted values, one finite number per person."""
+    """The value of a user's function of true and predicted values, one finite number per person."""
     name = name_of(function)
     try:
         values = function(y_true.copy(), y_pred.copy())
@@ -114,7 +114,7 @@ def _without_noise(z: Floats) -> Floats:
 
 
 def means() -> list[str]:
-    """Return the names of the metrics that are means of a value of each person."""
+    """The names of the metrics that are means of a value of each person."""
     columns = {"y_true": [0, 1], "y_pred": [0, 1], "y_score": [0.25, 0.5]}
     context = Context({name: read_column(values, name) for name, values in columns.items()}, 1)
     return [name for name, declared in SCORES.items() if type(declared.functional(context)) is Mean]

@@ -74,7 +74,7 @@ class RateNull(core.NullDistribution):
         return [out[place] for place in range(len(nulls))]
 
     def table(self) -> TwoRates | None:
-        """Return the only stratum's table; a margin of a function of the rate has no power that is known."""
+        """The only stratum's table; a margin of a function of the rate has no power that is known."""
         pair, equality = self.pair, self.question.margin_bounds is None
         known = equality or (self.scale.is_identity and self.question.disparity != "odds_ratio")
         if len(pair.x1) > 1 or not known:
@@ -83,7 +83,7 @@ class RateNull(core.NullDistribution):
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
 
     def error(self) -> float:
-        """Return the delta method's standard error."""
+        """The delta method's standard error."""
         if self.question.disparity == "odds_ratio":
             return log_odds_ratio(self.pair)[1]
         if self.question.disparity == "ratio" and not np.isfinite(linearized(self.pair, self.scale, "ratio")[0]):
@@ -154,7 +154,7 @@ def count(
 
 
 def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> core.GroupValues:
-    """Return a metric in every stratum and group, with Wilson limits."""
+    """A metric in every stratum and group, with Wilson limits."""
     z, _ = quantiles("two-sided", settings.alpha)
     low, high = wilson(events, denominators, z)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -372,7 +372,7 @@ def _answered(rate: Rate, rows: list[core.Comparison], settings: Settings, teste
 
 
 def _error(null: RateNull, settings: Settings, error: float) -> float:
-    """Return the standard error that is shown: of the difference, or of the logarithm of the ratio."""
+    """The standard error that is shown: of the difference, or of the logarithm of the ratio."""
     if settings.variance == "score":
         return float(shown_error([null.pair], null.question, np.array([error]), null.scale)[0])
     if null.question.disparity == "ratio" and settings.variance is not None:

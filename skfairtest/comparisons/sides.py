@@ -44,7 +44,7 @@ class TwoSides:
     n_equivalent: Floats
 
     def within(self, place: int | None) -> Self:
-        """Return the sides in one stratum; None: in all of them."""
+        """The sides in one stratum; None: in all of them."""
         if place is None:
             return self
         at = [number for number, own in enumerate(self.places) if own == place]
@@ -75,7 +75,7 @@ class TwoSides:
         return "permutation" if self.nested else "sign flipping"
 
     def skewness(self) -> float:
-        """Return the skewness of the difference's error over all strata: the normal distribution has none."""
+        """The skewness of the difference's error over all strata: the normal distribution has none."""
         share = self.balanced / self.balanced.sum()
         spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
         third = float((share**3 * (self.third_moments[:, 0] - self.third_moments[:, 1])).sum())

@@ -44,15 +44,15 @@ class FormNull(NullDistribution):
     has_drawn_limits: ClassVar[bool] = True
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return the disparities at which the form is within the critical values."""
+        """The disparities at which the form is within the critical values."""
         return self.form.limits(critical, bounds)
 
     def error(self) -> float:
-        """Return the standard error."""
+        """The standard error."""
         return self.spread if self.studentized or self.samples is not None else np.nan
 
     def standardized(self) -> Moments | None:
-        """Return the difference of two means of people who count alike, and the pooled standard deviation."""
+        """The difference of two means of people who count alike, and the pooled standard deviation."""
         (first, *others), studentized = self.sides.strata, self.studentized
         mean = first.functional
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
@@ -266,7 +266,7 @@ def _compared(
 
 
 def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
-    """Return both values, their disparity, and the standard error on the scale on which it is tested."""
+    """Both values, their disparity, and the standard error on the scale on which it is tested."""
     statistic = Statistic(disparity, sides.weights)
     first, second = (float(v) for v in statistic.sides(sides.shown))
     estimate, spread = (float(v) for v in statistic.distance(sides.shown))

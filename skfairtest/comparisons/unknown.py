@@ -43,7 +43,7 @@ class UnknownNull(RateNull):
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
-        """Return the smallest lower and the largest upper limit over all assignments."""
+        """The smallest lower and the largest upper limit over all assignments."""
         corners = [[null._at(pair) for pair in corner_pairs(null.pair, null.unknown)] for null in nulls]
         repeated = [(null, *asked) for own, *asked in zip(corners, critical, bounds, strict=True) for null in own]
         limits = iter(RateNull.limits_of_all(*zip(*repeated, strict=True)))
@@ -54,7 +54,7 @@ class UnknownNull(RateNull):
         return RateNull(self.question, pair, self.scale)
 
     def disparities(self) -> tuple[float, float]:
-        """Return the smallest and the largest disparity over all assignments."""
+        """The smallest and the largest disparity over all assignments."""
         return disparity_ends(self.pair, [self.unknown], self.scale, self.question.disparity)
 
     def table(self) -> TwoRates | None:
@@ -72,7 +72,7 @@ class UnknownNull(RateNull):
 
 
 def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, disparity: str) -> tuple[float, float]:
-    """Return the smallest and the largest disparity over assignments; NaN where none defines it."""
+    """The smallest and the largest disparity over assignments; NaN where none defines it."""
     ends = [end for each in unknown for end in extreme_pairs(pair, each)]
     found = np.array([pair_disparity(end, *values(end, scale), disparity) for end in ends])
     # Where one end is undefined, all assignments that define the disparity have that of the other.
@@ -258,7 +258,7 @@ def _reach(numbers: Sequence[int], sides: Sequence[tuple[bool, bool, bool]]) -> 
 
 
 def disparities_of(one: Comparison) -> tuple[float, float]:
-    """Return the smallest and the largest disparity of a comparison that has bounds."""
+    """The smallest and the largest disparity of a comparison that has bounds."""
     assert isinstance(one.null, UnknownNull)
     return one.null.disparities()
 

@@ -47,7 +47,7 @@ def stirling_error(n: ArrayLike) -> Floats:
 
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
-    """Return x log(x / mean) + mean - x for x >= 0 and mean > 0, without cancellation near x = mean."""
+    """The deviance x log(x / mean) + mean - x, without cancellation near x = mean."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         relative = (x - mean) / mean
         value = mean * ((1 + relative) * np.log1p(relative) - relative)
@@ -65,7 +65,7 @@ def binomial_log_pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
 
 
 def _saddle_point(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
-    """Return the logarithm of the binomial probability of x events and y non-events for 0 < p < 1 and q = 1 - p."""
+    """Log binomial probability of x events and y non-events for 0 < p < 1, q = 1 - p."""
     n = x + y
     with np.errstate(divide="ignore", invalid="ignore"):
         of_all, of_events, of_others = stirling_error(np.stack([n, x, y]))

@@ -29,7 +29,7 @@ _CALLS = 300.0
 
 @dataclass(frozen=True)
 class Tails:
-    """For every total of events 0..N of some pairs, the mass of the tail divided by the observed Fisher p-value."""
+    """Per total of events 0..N of some pairs, the tail's mass divided by the observed Fisher p-value."""
 
     people: Integers  # (pairs,) N
     masses: Floats  # N + 1 of each pair, one pair after the other, in [0, 1]
@@ -50,7 +50,6 @@ _OTHER = {"less": "greater", "greater": "less"}
 
 
 def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Floats:
-    """Masses given the totals 0..N // 2, one pair after the other."""
     totals = (d1 + d2) // 2 + 1
     width = 10 * np.sqrt(d1 / (d1 + d2) * d2) / 2
     block = max(1, int(np.sqrt((width * totals).sum() / _CALLS)))
@@ -109,7 +108,7 @@ class _Ends:
         right: Integers,
         mass: Floats,
     ) -> Self:
-        """Return the ends that a walk has found."""
+        """The ends that a walk has found."""
 
         def log_of(x: Integers, known: float) -> Floats:
             inside = (x >= 0) & (x <= np.minimum(d1, m))
@@ -127,13 +126,13 @@ class _Ends:
         return cls(d1, d2, m.copy(), left, right, log_left, log_right, outer_left, outer_right, mass, log)
 
     def first(self, n: int) -> Self:
-        """Return the first n, sharing their memory."""
+        """The first n, sharing their memory."""
         if n == len(self.mass):
             return self
         return replace(self, **{name: value[:n] for name, value in vars(self).items() if name != "log"})
 
     def advance(self) -> None:
-        """Go to the next total with the same outcomes of group 1 on the left and of group 2 on the right."""
+        """Go to the next total with the same numbers of group 1 on the left and of group 2 on the right."""
         log, d1, d2, m, left, right = self.log, self.d1, self.d2, self.m, self.left, self.right
         lost = np.exp(self.outer_left) * (d1 - left + 1) + np.exp(self.outer_right) * (d2 - m + right + 1)
         np.maximum(self.mass - lost / (d1 + d2 - m), 0.0, out=self.mass)
@@ -149,7 +148,7 @@ class _Ends:
         self.m += 1
 
     def release(self) -> None:
-        """Leave out outcomes that are at least as probable as one on the other side that is not in the tail."""
+        """Leave out outcomes at least as probable as one on the other side outside the tail."""
         rows: Integers | slice = slice(None)
         while True:
             from_left = self.outer_left[rows] >= self.log_right[rows] - TIE
@@ -175,7 +174,7 @@ class _Ends:
         self.mass[rows] = np.maximum(self.mass[rows] - np.exp(own), 0.0)
 
     def take(self) -> None:
-        """Take outcomes into the tail, the less probable first, ties together, as long as it is no larger than 1."""
+        """Take outcomes into the tail (see `_fitting`)."""
         rows: Integers | slice = slice(None)
         while True:
             log_left, log_right = self.log_left[rows], self.log_right[rows]
@@ -204,12 +203,10 @@ class _Ends:
             self.right[rows] -= 1
 
     def _above(self, rows: Integers, x: Integers, log_x: Floats) -> Floats:
-        """Return the logarithm of the probability of x + 1 from that of x."""
         log, d1, m = self.log, self.d1[rows], self.m[rows]
         return np.asarray(log_x + log[m - x] + log[d1 - x] - log[x + 1] - log[self.d2[rows] - m + x + 1])
 
     def _below(self, rows: Integers, x: Integers, log_x: Floats) -> Floats:
-        """Return the logarithm of the probability of x - 1 from that of x."""
         log, d1, m = self.log, self.d1[rows], self.m[rows]
         return np.asarray(log_x + log[x] + log[self.d2[rows] - m + x] - log[m - x + 1] - log[d1 - x + 1])
 
@@ -246,7 +243,7 @@ def _walk(
 
 
 def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers, m: Integers, log_p: Floats) -> Floats:
-    """Return the probabilities of n outcomes from `start` on divided by the observed p-value, and infinity after."""
+    """Probabilities of n outcomes from `start` on over the observed p-value, then infinity."""
     if not n.any():
         return np.empty((len(n), 0))
     total, one, two, x = (a[:, None].astype(float) for a in (m, d1, d2, start))

@@ -97,12 +97,11 @@ class Decided:
 
     @cached_property
     def _known(self) -> dict[Any, float]:
-        """Logarithms of exact p-values by question and counts, as far as they were asked for."""
         return {}
 
     @cached_property
     def _ordered(self) -> dict[Any, list[tuple[float, float]]]:
-        """Fisher's and the exact one, by question and people on both sides, in increasing order."""
+        """Known (Fisher's, exact) p-values by question and people on both sides, in increasing order."""
         return {}
 
     def of_labels(self) -> Self:
@@ -117,7 +116,7 @@ class Decided:
 
     @cached_property
     def _zone(self) -> tuple[float, float]:
-        """Between which logarithms of p-values adjustment decides: below is always significant, above never."""
+        """Log p-values between which adjustment decides: below is always significant, above never."""
         return float(np.log(self.level / len(self.hypotheses))) - 1e-9, float(np.log(self.level)) + 1e-9
 
     @cached_property
@@ -129,11 +128,11 @@ class Decided:
         return np.asarray(~(untouched & alone).any(axis=1))
 
     def _moves(self, cells: Integers) -> Floats:
-        """By how much each hypothesis's count of some cells changes with u and with v: (2, hypotheses)."""
+        """Change of each hypothesis's counts with u and with v: (2, hypotheses)."""
         return np.asarray(np.diff(cells)[:, ::-1, 0].T)
 
     def tables(self, changes: Integers) -> Pair:
-        """The counts that each hypothesis compares after changes (group, u, v): arrays (changes, hypotheses)."""
+        """The counts of each hypothesis after changes (group, u, v): arrays (changes, hypotheses)."""
         group, moved = changes[:, 0], changes[:, 1:]
         found = []
         for side in (1, 2):
@@ -144,7 +143,7 @@ class Decided:
         return Pair(*found)
 
     def verdicts(self, log_p: Floats) -> Integers:
-        """Whether the hypotheses together are a significant disparity: 1 or 0; -1 where all are undefined."""
+        """1 for a significant disparity, else 0; -1 if all hypotheses are undefined."""
         out = np.full(len(log_p), -1)
         absent = np.isnan(log_p)
         varying = absent.any(axis=0) & ~absent.all(axis=0)
@@ -164,7 +163,6 @@ class Decided:
         return out
 
     def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
-        """Bounds of the logarithms of p-values; NaN where a comparison is undefined."""
         now = self.tables(np.zeros((1, 3), dtype=np.int64))
         moved = np.any([getattr(table, name) != getattr(now, name) for name in _COUNTS], axis=0)
         low = np.broadcast_to(self.log_p, moved.shape).copy()
@@ -286,13 +284,13 @@ class Decided:
         return [], True
 
     def _reach(self) -> Integers:
-        """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
+        """Ranges of u and v in each group, (groups, 2, 2)."""
         reach = self.counts[:, ::-1, ::-1]  # u before v, and of each those predicted positive first
         matters = (self._moves(self.event) != 0) | (self._moves(self.given) != 0)
         return np.asarray(reach * matters.any(axis=1)[:, None])
 
     def _changes(self, reach: Integers, done: int, radius: int) -> Integers:
-        """All changes (group, u, v) of more than `done` people and at most `radius`, in increasing order."""
+        """All changes (group, u, v) of more than `done` and at most `radius` people, in increasing order."""
         found = []
         for group, far in enumerate(reach):
             u, v = (a.ravel() for a in np.mgrid[-far[0, 0] : far[0, 1] + 1, -far[1, 0] : far[1, 1] + 1])
@@ -333,7 +331,7 @@ class Decided:
         return level, at
 
     def _signs(self, changes: Integers) -> Floats:
-        """Which side of each hypothesis has the larger rate, or lies beyond the middle of its margin: 1, -1, 0."""
+        """The side of each hypothesis with the larger rate, or beyond the middle of its margin: 1, -1, 0."""
         table = self.tables(changes)
         out = np.zeros(table.x1.shape)
         for (question, _, _), own in self._kinds.items():
@@ -351,7 +349,7 @@ class Decided:
         return out
 
     def _along_paths(self, reach: Integers, now: int, may: Booleans, done: int) -> list[list[int]]:
-        """Search changes of which a certain share are of u, as far as that goes, by bisection."""
+        """Bisect changes with a fixed proportion of u."""
         group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
         share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
 
@@ -401,7 +399,7 @@ class Decided:
 
 
 def _fewest(changes: Integers) -> list[list[int]]:
-    """Of changes (group, u, v), those of the fewest people: of each group the way with the fewest kinds of changes."""
+    """The changes (group, u, v) of the fewest people, per group the one with the fewest kinds of changes."""
     people = np.abs(changes[:, 1:]).sum(axis=1)
     tied = changes[people == people.min()].tolist()
     tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))

@@ -65,7 +65,7 @@ class FromScores:
 
     @classmethod
     def joined(cls, parts: list[FromScores]) -> Self:
-        """Put the people of several strata in the order of their scores."""
+        """Strata pooled in the order of scores."""
         distinct, place = np.unique(np.concatenate([part.of.score for part in parts]), return_inverse=True)
         people, positive = (
             np.bincount(place.reshape(-1), np.concatenate([getattr(part.of, name)[0] for part in parts]))
@@ -85,7 +85,7 @@ class FromScores:
         return float(np.sqrt((self.of.people * self.of.score * (1 - self.of.score)).sum()))
 
     def steps(self) -> Floats:
-        """Return the number of truly positive people minus its expectation, by score."""
+        """Truly positive people minus their expectation, by score."""
         return np.asarray((self.of.positive - self.of.people * self.of.score)[0], dtype=float)
 
     def draw(self, size: int, rng: Generator) -> Floats:
@@ -116,7 +116,7 @@ class BetweenGroups:
 
     @classmethod
     def of(cls, scores: Scores) -> Self:
-        """Put neighbouring scores into blocks, and leave out those that only one side is in."""
+        """Put neighbouring scores into blocks; leave out blocks of one side."""
         everyone = scores.people.sum(axis=0)
         n = int(everyone.sum())
         block = (np.cumsum(everyone) - everyone) // max(1, int(np.ceil(np.sqrt(n))))
@@ -134,7 +134,7 @@ class BetweenGroups:
 
     @classmethod
     def joined(cls, parts: list[BetweenGroups]) -> Self:
-        """Put the blocks of several strata in the order of their scores."""
+        """Strata pooled in the order of scores."""
         order = np.argsort(np.concatenate([part.score for part in parts]), kind="stable")
         columns = ("people", "positive", "residual")
         joined = (np.concatenate([getattr(part, name) for part in parts], axis=-1)[:, order] for name in columns)
@@ -157,7 +157,7 @@ class BetweenGroups:
         return float(np.sqrt((self.weight * positive * (n - positive) / (n * np.maximum(n - 1, 1))).sum()))
 
     def steps(self) -> Floats:
-        """Return the sum of the first side's outcome minus score, less that expected from both, by block."""
+        """The first side's outcome minus score, less that expected from both, by block."""
         share = self.people[0] / self.people.sum(axis=0)
         return np.asarray(self.residual[0] - share * self.residual.sum(axis=0))
 
@@ -172,7 +172,7 @@ Path = FromScores | BetweenGroups
 
 
 def draw_moves(path: Path, kuiper: bool, size: int, seed: np.random.SeedSequence) -> Floats:
-    """Return the largest moves, over their standard deviation's scale, of `size` paths under the null hypothesis."""
+    """The largest moves, over their standard deviation, of `size` paths under the null hypothesis."""
     rng = np.random.default_rng(seed)
     spread = path.spread or 1.0
     rows = max(1, HELD // max(1, len(path.steps())))

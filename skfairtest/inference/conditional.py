@@ -51,26 +51,26 @@ def support(d1: int, d2: int, m: int) -> tuple[int, int]:
 
 
 def enumerated(d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Booleans:
-    """Whether the distribution of group 1's events given the total is enumerated; else it is normal to many digits."""
+    """Whether the distribution of group 1's events is enumerated, and not its normal approximation used."""
     d1, d2, m = (np.asarray(n, dtype=float) for n in (d1, d2, m))
     people = np.maximum(d1 + d2, 1)
     return np.asarray(m / people * (1 - m / people) * (d1 / people) * d2 <= LARGEST_SPREAD**2)
 
 
 def _factors(*counts: Integers | int) -> list[NDArray[Any]]:
-    """Counts whose products are exact: Python's integers where those would not fit into 64 bits."""
+    """Counts whose products are exact: Python's integers if 64 bits are too few."""
     large = max(int(np.max(n, initial=0)) for n in counts) >= 2**31
     return [np.asarray(n, dtype=object if large else np.int64) for n in counts]
 
 
 def mode_of(d1: Integers | int, d2: Integers | int, m: Integers) -> Integers:
-    """Return the most probable number of the m events that fall on group 1."""
+    """The mode of the hypergeometric distribution."""
     first, second, events = _factors(d1, d2, m)
     return np.asarray((events + 1) * (first + 1) // (first + second + 2), dtype=np.int64)
 
 
 def _log_outward(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
-    """Log P(X >= x) for x at or beyond the mode, as pmf(x) times the sum of the ratios of what follows."""
+    """Log P(X >= x) for x at or beyond the mode, as pmf(x) times the sum of successive ratios."""
     left = np.minimum(d1, m) - x  # outcomes beyond x
     total, term, start, size = np.ones(len(x)), np.ones(len(x)), x.copy(), 64
     rows = np.flatnonzero(left > 0)
@@ -93,7 +93,7 @@ def _log_outward(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats
 
 
 def _log_upper_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
-    """Log P(X >= x); a tail that holds the mode is the complement of the other one."""
+    """Log P(X >= x), by the complement if the tail holds the mode."""
     low, mode = np.maximum(0, m - d2), mode_of(d1, d2, m)
     out = np.where(x <= low, 0.0, -np.inf)
     inner = (x > low) & (x <= np.minimum(d1, m))
@@ -104,7 +104,7 @@ def _log_upper_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Flo
 
 
 def _log_lower_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
-    """Log P(X <= x): the events of group 2 are m - X, so this is an upper tail with the groups swapped."""
+    """Log P(X <= x), as an upper tail with the groups swapped."""
     return _log_upper_tail(m - x, d2, d1, m)
 
 
@@ -182,7 +182,7 @@ def _first_more_probable(
 def log_both_tails(
     lower: Integers | int, upper: Integers | int, d1: Integers | int, d2: Integers | int, m: Integers | int
 ) -> Floats:
-    """Log P(X <= lower or X >= upper), of outcomes apart from each other."""
+    """Log P(X <= lower or X >= upper)."""
     tables = np.atleast_1d(d1, d2, m)
     lower_tail, upper_tail = (
         _log_lower_tail(np.atleast_1d(lower), *tables),
@@ -226,13 +226,13 @@ def _convolved(masses: list[Floats]) -> Floats:
 
 @dataclass(frozen=True)
 class Strata:
-    """Denominators and totals of events of two groups in several strata; how group 1's events are distributed."""
+    """Denominators and totals of events of two groups in several strata; the distribution of group 1's events."""
 
     each: tuple[tuple[int, int, int], ...]  # d1, d2 and m
 
     @classmethod
     def of(cls, x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> Self:
-        """Return the strata of arrays of events and denominators."""
+        """The strata of arrays of events and denominators."""
         return cls(tuple(zip(d1.tolist(), d2.tolist(), (x1 + x2).tolist(), strict=True)))
 
     @property
@@ -293,7 +293,7 @@ class Strata:
         return total
 
     def tilt_of(self, mean: float) -> float:
-        """Return the tilt that gives the sum this mean, inside its bounds: the logarithm of a common odds ratio."""
+        """The tilt that gives the sum this mean: the logarithm of a common odds ratio."""
         low, high = -1.0, 1.0
         while self.tilted_moments(low)[0] > mean:
             low *= 2
@@ -350,7 +350,7 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
 
 
 def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) -> float:
-    """Log p-value of an outcome far in a tail: of its own tail, of all but what lies beyond it, or twice the former."""
+    """Log p-value far in a tail: of its own tail, of all but what lies beyond it, or twice the former."""
     if alternative == "two-sided":
         return min(0.0, strata.log_tail(observed, upper=upper) + float(np.log(2)))
     if (alternative == "greater") == upper:

@@ -38,7 +38,7 @@ _AT_ONCE = 4_000
 
 
 class _Likely:
-    """Probabilities of the numbers of events that are likely, of several groups, one after the other."""
+    """Likely numbers of events and their probabilities, of several groups, concatenated."""
 
     def __init__(self, d: Integers, p: Floats) -> None:
         reach = _REACH * np.sqrt(d * p * (1 - p)) + 15
@@ -98,7 +98,6 @@ class PowerCurves:
         return np.asarray(np.clip(1 - kept, 0.0, 1.0))
 
     def _kept(self, pair: Integers, p1: Floats, row: Integers, m: Integers) -> Floats:
-        """Return the probability of each total together with an outcome that is kept."""
         first, second = _Likely(self.d1[pair], p1), _Likely(self.d2[pair], self.p2[pair])
         place = self._first[pair[row]] + m
         lower = np.maximum(self._lower[place], np.maximum(first.first[row], m - second.last[row]))
@@ -169,7 +168,7 @@ class TwoRates:
     value: Callable[[Any], Any] = identity
 
     def size(self, gap: float, sign: int, disparity: str) -> float:
-        """Return the size of the disparity at a distance of the rates; NaN where there is none, or no ratio."""
+        """The size of the disparity at a distance of the rates; NaN if undefined."""
         own = self.other + sign * gap
         if disparity == "difference" and self.value is identity:
             return gap * (1 - self.share)
@@ -247,7 +246,7 @@ def detectable_rates(
 def _normal_powers(
     p1: Floats, d1: Floats, p2: Floats, d2: Floats, share: Floats, question: Question, alpha: float
 ) -> Floats:
-    """Return powers by normal approximation; a margin to everyone is another one to the rest for each share."""
+    """Powers by normal approximation, with margins to everyone converted to the rest."""
     out = np.empty_like(p1)
     for each in np.unique(share):
         some = share == each
@@ -265,7 +264,7 @@ def _refine(
     tail: float,
     power: float,
 ) -> None:
-    """Find the distances of the test that is run, from those by normal approximation, if that is not good enough."""
+    """Distances by the power of the test that is run, unless the normal approximation is good enough."""
     nearest = np.fmin.reduce(gaps)
     spread = np.inf
     for sign in (-1, 1):

@@ -28,7 +28,7 @@ MOST_PEOPLE = 1_000_000_000
 
 
 def chunks(shape: tuple[int, ...], n_resamples: int) -> Iterator[int]:
-    """Sizes of the chunks in which `n_resamples` tables of this shape are drawn; they depend on nothing else."""
+    """Sizes of chunks of resamples, which depend only on the number and shape of tables."""
     for rows in batches(n_resamples, CHUNK // max(1, int(np.prod(shape)))):
         yield rows.stop - rows.start
 
@@ -68,7 +68,7 @@ def _tables(table: Integers, size: int, rng: np.random.Generator) -> Integers:
 
 
 def draw_first_rows(table: Integers, size: int, rng: np.random.Generator) -> Integers:
-    """Draw tables (size, 2, cells) with the margins of one of two rows, neither of them empty."""
+    """Draw tables (size, 2, cells) with the margins of one of two nonempty rows."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     if len(columns) == 2:
         first = rng.hypergeometric(columns[0], columns[1], rows[0], size=size)
@@ -79,7 +79,7 @@ def draw_first_rows(table: Integers, size: int, rng: np.random.Generator) -> Int
 
 
 def bootstrapped(counts: Integers, size: int, rng: np.random.Generator) -> Integers:
-    """Return tables (groups, size, cells) whose people were resampled within each group, of counts (groups, cells)."""
+    """Bootstrap tables (groups, size, cells) within each group, of counts (groups, cells)."""
     out = np.zeros((len(counts), size, counts.shape[1]), dtype=np.int64)
     for drawn, own in zip(out, counts, strict=True):
         if people := int(own.sum()):
@@ -122,7 +122,7 @@ def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> ND
 
 
 def _draw(out: NDArray[np.uint8], n_first: int, rng: np.random.Generator) -> None:
-    """Write a random subset of `n_first` people (at most half of them) into each row of zeros."""
+    """Write a random subset of `n_first` people (at most half) into each row of zeros."""
     size, n = out.shape
     # Two standard deviations below the target: few rows are drawn anew, and few people are missing.
     threshold = int(256 * (n_first - 2 * (n_first * (n - n_first) / n) ** 0.5) / n)

@@ -137,14 +137,13 @@ def zelen(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
 
 
 def _window(stratum: tuple[int, int, int], tilt: float) -> tuple[int, Floats]:
-    """Return a stratum's first outcome and the logarithms of the tilted probabilities, without the negligible ones."""
+    """A stratum's first outcome and tilted log probabilities, without negligible ones."""
     first, masses, _ = stratum_distribution(*stratum, tilt, NARROW)
     kept = _kept(masses)
     return first + kept.start, np.log(masses[kept])
 
 
 def _kept(masses: Floats) -> slice:
-    """Return where the probabilities are that are not negligible beside the largest one."""
     places = np.flatnonzero(masses > masses.max() * np.exp(-(_WINDOW**2) / 2))
     return slice(int(places[0]), int(places[-1]) + 1)
 

@@ -45,7 +45,7 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _ordinal(value: Floats) -> Integers:
-    """Return the place of every float among all floats, 0 at 0.0; negative ones mirror the positive."""
+    """The index of every float among all floats, 0 at 0.0, negative below."""
     return np.where(value < 0, -1, 1) * np.abs(value).view(np.int64)
 
 
@@ -118,7 +118,7 @@ def miettinen_nurminen(
 
 
 def _guessed(x1: Floats, d1: Floats, x2: Floats, d2: Floats, z: Floats, estimate: Floats, disparity: str) -> Floats:
-    """Return where the score statistic is about z and -z, (2, ...): MOVER of Wilson limits, and the secant method."""
+    """Approximate limits, (2, ...): MOVER of Wilson limits, and the secant method."""
     (l1, u1), (l2, u2) = wilson(x1, d1, z), wilson(x2, d2, z)
     rates = x1 / d1, x2 / d2
     if disparity == "ratio":
@@ -145,7 +145,7 @@ def secants(
     *,
     steps: int,
 ) -> Floats:
-    """Return about where a function has the values `aim`, by the secant method from its `root` and another start."""
+    """Approximate solutions of value = `aim`, by the secant method from `root` and another start."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
         old, before, new = root, np.zeros_like(aim), np.clip(start, *bounds)
         for _ in range(steps):
@@ -156,7 +156,7 @@ def secants(
 
 
 def around(guess: Floats, estimate: Floats) -> list[Floats]:
-    """Return floats on both sides of guessed limits."""
+    """Floats on both sides of guessed limits."""
     with np.errstate(invalid="ignore", over="ignore"):
         last_place = np.spacing(np.maximum(np.abs(guess), np.abs(estimate)))
         steps = [_ROUNDINGS * last_place, *(near * (guess - estimate) for near in _NEAR)]

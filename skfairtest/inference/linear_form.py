@@ -33,7 +33,7 @@ _STEPS, _NEAR = 12, 1e-5
 
 
 def identity(rate: Floats) -> Floats:
-    """Return the rate itself."""
+    """The rate itself."""
     return rate
 
 
@@ -56,7 +56,7 @@ class Scale:
 
 
 def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple[Floats, Floats]:
-    """Return first - second - edge, or first - edge * second for a ratio, and its variance."""
+    """The form first - second - edge, or first - edge * second for a ratio, and its variance."""
     if disparity == "ratio":
         other = edge * moments.second
         distance = moments.first - other
@@ -128,12 +128,12 @@ class Linearized:
     scale: float = 1.0
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
-        """Return the form and its standard error."""
+        """The form and its standard error."""
         distance, variance = linear_form(self.moments, self.disparity, edge)
         return distance, self.scale * np.sqrt(variance)
 
     def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
-        """Return the edges at which the statistic does not exceed the critical values above and below."""
+        """The edges at which the statistic does not exceed the critical values."""
         if self.disparity == "ratio":
             values = float(self.moments.first), float(self.moments.second)
             return _limits_at(self.at, values, "ratio", critical, ends)
@@ -189,7 +189,7 @@ class EffectiveRates:
     metric: Scale = Scale()
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
-        """Return the form and its standard error."""
+        """The form and its standard error."""
         shown = np.asarray(edge, dtype=float)
         edge = shown / self.width if self.disparity == "difference" else shown
         each, n1, n2 = edge[..., None], self.first_people, self.second_people
@@ -237,7 +237,7 @@ class EffectiveRates:
         return self.width * distance, self.width * self._scale_at(shown) * error
 
     def _scale_at(self, edge: Floats) -> Floats:
-        """Return `scale` at equality and beyond it; towards the estimate it fades, and beyond that it is 1."""
+        """`scale` at equality and beyond; towards the estimate and beyond it fades to 1."""
         first, second = self._values
         if self.disparity == "ratio":
             estimate, place = np.arctan2(first, second) - np.pi / 4, np.arctan(edge) - np.pi / 4
@@ -269,7 +269,7 @@ class EffectiveRates:
         return self.width * float(first), self.width * float(second)
 
     def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
-        """Return the edges at which the statistic does not exceed the critical values above and below."""
+        """The edges at which the statistic does not exceed the critical values."""
         first, second = self._values
         if not self.metric.is_identity and second > 0:  # from where values are without their bias
             first += float(self.at(first / second if self.disparity == "ratio" else first - second)[0])
@@ -303,8 +303,6 @@ def _limits_at(
     critical: tuple[float, float],
     ends: tuple[float, float],
 ) -> tuple[float, float]:
-    """Move away from the estimate as long as the statistic does not exceed the critical values."""
-
     def covered(sign: int, most: float) -> Covered:
         def within(edge: Floats) -> Booleans:
             distance, error = at(edge)
@@ -376,12 +374,12 @@ class Resampled:
         return float(np.std(defined, ddof=1)) if len(defined) > 1 else np.nan
 
     def statistic(self, edge: float) -> float:
-        """Return the form in the data over its standard error."""
+        """The form in the data over its standard error."""
         distance, variance = linear_form(self.observed, self.disparity, edge)
         return float(studentize(distance, np.sqrt(variance)) if self.studentized else distance)
 
     def centred(self, edge: float) -> Floats:
-        """Return forms in bootstrap samples, less that in the data, over their standard errors; shape (B,)."""
+        """Forms in bootstrap samples, less that in the data, over their standard errors; shape (B,)."""
         distance, variance = linear_form(self.drawn, self.disparity, edge)
         middle = distance - linear_form(self.observed, self.disparity, edge)[0]
         # What ought to be 0 is not left as a rounding error.
@@ -389,7 +387,7 @@ class Resampled:
         return studentize(middle, np.sqrt(variance)) if self.studentized else symmetrized(middle)
 
     def test(self, edge: float, alternative: str) -> tuple[float, int, int]:
-        """P-value of one edge, how many resamples are at least as extreme, and of how many; two-sided by size."""
+        """P-value of one edge, with the numbers of extreme and of defined resamples; two-sided by size."""
         return monte_carlo_p(self.centred(edge), self.statistic(edge), alternative)
 
     def limits(
@@ -426,7 +424,7 @@ class Resampled:
 
 
 def resampled(observed: Moments, drawn: Moments, disparity: str, *, studentized: bool) -> Resampled:
-    """Keep of bootstrap samples what forms need: of a difference two numbers each, not five."""
+    """Keep what forms need of bootstrap samples."""
     if disparity == "difference":
         none = np.zeros(())
         observed, drawn = (

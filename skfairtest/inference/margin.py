@@ -34,7 +34,7 @@ def _clopper_pearson(x: Integers, d: int, error: float) -> tuple[Floats, Floats]
 
 
 def last_reaching(level: float | Floats, d1: int, d2: int, edge: float, disparity: str) -> Integers:
-    """For every x1 = 0..d1, the largest x2 whose score is at least the level (-1 if none is)."""
+    """For x1 = 0..d1, the largest x2 whose score is at least the level (-1 if none)."""
     first = np.arange(d1 + 1)
     inside, outside = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
     while (outside - inside).max() > 1:

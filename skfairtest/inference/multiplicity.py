@@ -50,7 +50,7 @@ def distinct(hypotheses: Sequence[Equality | None]) -> list[list[int]]:
 
 
 def _step(log_p: Floats, factors: Floats, *, down: bool) -> Floats:
-    """Multiply the sorted p-values by `factors`, then make them monotone from the smallest or the largest on."""
+    """Multiply the sorted p-values by `factors`, then make them monotone."""
     order = np.argsort(log_p, kind="stable")
     adjusted = log_p[order] + np.log(factors)
     if down:
@@ -87,7 +87,7 @@ def true_numbers(groups: int) -> Positions:
 
 
 def _components(hypotheses: Sequence[Equality | None]) -> list[tuple[list[int], int]]:
-    """Divide a family into sets of hypotheses that share no side: their places, and how many sides they have."""
+    """Sets of hypotheses that share no side: their indices, and their numbers of sides."""
     alone = [Equality(object(), frozenset("ab")) if h is None else h for h in hypotheses]
     ends = [tuple((h.of, side) for side in h.sides) for h in alone]
     tied = DisjointSet(side for pair in ends for side in pair)

@@ -34,7 +34,7 @@ NOISE = 1e-8
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins, arrays of shape (n_bins,): their ends, probabilities, and the parts of these that are extreme."""
+    """Bins, arrays of shape (n_bins,): ends, probabilities, and their extreme parts."""
 
     low: Floats
     high: Floats
@@ -42,7 +42,7 @@ class Bins:
     extreme: Floats
 
     def moved(self, offset: float, scale: float) -> Bins:
-        """Return the bins of another statistic, a linear function of this one."""
+        """The bins of another statistic, a linear function of this one."""
         return Bins(offset + scale * self.low, offset + scale * self.high, self.mass, self.extreme)
 
 
@@ -93,7 +93,7 @@ def given_totals(
 
 
 class _Window(NamedTuple):
-    """The outcomes that are drawn: the first of them, how many bins, and how many outcomes there are in each."""
+    """The outcomes shown: the first, the number of bins, and the outcomes in each."""
 
     start: int
     bins: int
@@ -115,7 +115,6 @@ def _window(ends: tuple[int, int], mean: float, spread: float) -> _Window | None
 def _binned(
     mass: Floats, extreme: Floats, window: _Window, ends: tuple[int, int], tails: Sequence[tuple[float, float]]
 ) -> Bins:
-    """Gather outcomes into bins, with one bin on either side for all that is beyond the window."""
     start, bins, each = window
     half = 0.0 if each == 1 else 0.5
     low = start + each * np.arange(bins) - half
@@ -131,7 +130,7 @@ def _binned(
 
 @dataclass(frozen=True)
 class DrawnBins:
-    """A histogram of draws, as shares of the defined ones, and how many draws it does not show."""
+    """A histogram of draws, as shares of the defined ones, and the number not shown."""
 
     bins: Bins
     n_defined: int
@@ -171,7 +170,7 @@ def drawn(draws: Floats, observed: float, alternative: str) -> DrawnBins | None:
 
 
 def normal(observed: float, alternative: str) -> Bins:
-    """Return the standard normal distribution in bins.
+    """The standard normal distribution in bins.
 
     Examples
     --------
@@ -193,6 +192,6 @@ def normal(observed: float, alternative: str) -> Bins:
 
 
 def _between(low: Floats, high: Floats) -> Floats:
-    """Probabilities of intervals, by the tail that keeps its digits; 0 of what is empty."""
+    """Probabilities of intervals, from the tail that keeps its digits."""
     mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
     return np.where(high > low, mass, 0.0)

@@ -76,7 +76,7 @@ def conditional_limits(
 
 
 def _limit(strata: Strata, observed: int, error: float, *, upper: bool) -> float:
-    """Return the odds ratio at which the upper (or lower) tail of the observed sum has the probability `error`."""
+    """The odds ratio at which a tail of the observed sum has the probability `error`."""
     direct = len(strata.each) > 1 and strata.is_direct()  # one stratum needs no convolution, and a narrow window
 
     def excess(tilt: float) -> float:

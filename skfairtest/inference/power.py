@@ -107,7 +107,6 @@ def _simulated(design: designs.Design, draws: int) -> designs.Computed:
 
 
 def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: designs.Design) -> Booleans:
-    """A mask of the draws of one comparison that are rejected at its level."""
     level, out = design.level(len(design.values)), np.zeros(len(x1), dtype=bool)
     pairs, which = np.unique(np.stack([d1, d2]), axis=1, return_inverse=True)
     for i, (a, b) in enumerate(pairs.T.tolist()):

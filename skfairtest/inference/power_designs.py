@@ -91,7 +91,7 @@ class Design:
 
 
 def turned_over(question: Question) -> Question:
-    """The question about group 2 against group 1, asked of group 1 against group 2; an open end stays open."""
+    """The same question with the groups swapped."""
     turned = {"greater": "less", "less": "greater"}.get(question.alternative, question.alternative)
     bounds = question.margin_bounds
     if bounds is not None:
@@ -145,7 +145,7 @@ def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats
 
 
 def pairs_of(n1: int, n2: int, share1: float, share2: float, spacing: float) -> Iterator[tuple[int, int, float]]:
-    """Nodes of two independent denominators with their weights, the negligible ones left out."""
+    """Nodes of two independent denominators with their weights, without negligible ones."""
     nodes1, weights1 = denominators(n1, share1, spacing)
     nodes2, weights2 = denominators(n2, share2, spacing)
     weights = np.outer(weights1, weights2)
@@ -250,7 +250,7 @@ def estimate_power(
 
 
 def values_tested(question: Question) -> list[tuple[float, str]]:
-    """Values that one-sided tests compare with, on the scale of the estimate (the logarithm of a ratio)."""
+    """Values of the one-sided tests, on the scale of the estimate (the logarithm of a ratio)."""
     if question.margin_bounds is None:
         sides = ("greater", "less") if question.alternative == "two-sided" else (question.alternative,)
         return [(0.0, side) for side in sides]

@@ -32,7 +32,7 @@ class Contrast:
     among: tuple[int, ...] | None = None
 
     def others(self, n_groups: int) -> list[int]:
-        """Return which of so many groups `first` is compared with, in their order."""
+        """The groups that `first` is compared with, in order."""
         if self.second is not None:
             return [self.second]
         everyone = range(n_groups) if self.among is None else sorted(self.among)
@@ -60,7 +60,7 @@ class RateTable:
         return np.asarray(counts[..., self.given].sum(axis=-1))
 
     def only(self, contrast: Contrast) -> RateTable:
-        """Return the two rows that one contrast compares: the group, and those it is compared with."""
+        """The two rows that one contrast compares."""
         first = self.counts[:, contrast.first]
         second = self.counts[:, contrast.others(self.counts.shape[1])].sum(axis=1)
         return RateTable(np.stack([first, second], axis=1), self.event, self.given, self.blocks)
@@ -77,7 +77,7 @@ def pair_of(events: Integers, denominators: Integers, contrast: Contrast) -> Pai
 
 
 def pairs_of(events: Integers, denominators: Integers, contrasts: Sequence[Contrast]) -> Pair:
-    """Counts that contrasts compare in the same strata, (contrasts, strata), from arrays (strata, groups)."""
+    """Counts that contrasts compare, (contrasts, strata), from arrays (strata, groups)."""
     others = [contrast.others(events.shape[1]) for contrast in contrasts]
     first, second = [contrast.first for contrast in contrasts], np.concatenate(others)
     begins = starts(np.array([len(groups) for groups in others]))
@@ -92,14 +92,14 @@ def pairs_of(events: Integers, denominators: Integers, contrasts: Sequence[Contr
 
 
 def to_rest(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """Return the contrasts whose equality is tested: to everyone has the null hypothesis of to everyone else."""
+    """The contrasts tested: equality to everyone is equality to everyone else."""
     return [replace(contrast, overall=False) for contrast in contrasts]
 
 
 def observed_statistics(
     table: RateTable, contrasts: Sequence[Contrast], scale: Scale, variance: str | None
 ) -> tuple[Floats, Floats]:
-    """Return statistics and standard errors of the contrasts, each of shape (n_contrasts,); (b, ...) of b tables."""
+    """Statistics and standard errors, each of shape (n_contrasts,); (b, ...) of b tables."""
     events, denominators = table.events(table.counts), table.denominators(table.counts)
     found = [statistic(pair_of(events, denominators, c), scale, variance) for c in contrasts]
     return np.stack([s for s, _ in found], axis=-1), np.stack([e for _, e in found], axis=-1)
@@ -114,7 +114,7 @@ def pairwise_permutations(
     seeds: Sequence[np.random.SeedSequence],
     advance: Callable[[], None] = lambda: None,
 ) -> Floats:
-    """Statistics (n_resamples, n_contrasts) when, for each contrast, only the labels that it compares are permuted."""
+    """Statistics (n_resamples, n_contrasts) with labels permuted within each contrast."""
     columns = []
     for contrast, seed in zip(contrasts, seeds, strict=True):
         pair = Contrast(0, 1, stratum=contrast.stratum)

@@ -52,7 +52,7 @@ class Question:
 
     @property
     def tests(self) -> list[tuple[float, str]]:
-        """Tests that it asks for: the disparity that is tested, and the side of it that rejects."""
+        """The tested disparities, and the side of each that rejects."""
         if self.margin_bounds is None:
             return [(self.null, self.alternative)]
         low, high = self.margin_bounds
@@ -109,7 +109,7 @@ class Pair:
 
     @property
     def share(self) -> float:
-        """Share of everyone that the group is, in the only stratum; 0 where it is compared with others only."""
+        """The group's share of everyone, in the only stratum; 0 unless compared with everyone."""
         return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
 
     def defined(self) -> Booleans:
@@ -117,17 +117,17 @@ class Pair:
         return np.asarray((self.d1 > 0) & (self.d2 > 0))
 
     def undefined(self, disparity: str) -> Booleans:
-        """Which strata have a ratio of 0 to 0; of odds, also of 1 to 1."""
+        """Strata with a ratio of 0 to 0; of odds, also of 1 to 1."""
         events, odds = self.x1 + self.x2, disparity == "odds_ratio"
         return np.asarray((disparity != "difference") & ((events == 0) | odds & (events == self.d1 + self.d2)))
 
     def only(self, strata: Booleans) -> Pair:
-        """Return the comparison within some strata."""
+        """The comparison within some strata."""
         return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
 
     @staticmethod
     def stacked(pairs: Sequence[Pair]) -> Pair:
-        """Return pairs with as many strata as one, with counts of shape (pairs, strata)."""
+        """Pairs with equally many strata as one, with counts of shape (pairs, strata)."""
         x1, d1, x2, d2 = (np.stack([getattr(pair, name) for pair in pairs]) for name in ("x1", "d1", "x2", "d2"))
         return Pair(x1, d1, x2, d2, pairs[0].overall)
 
@@ -237,7 +237,7 @@ def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) ->
 
 
 def _slopes(pair: Pair, scale: Scale, smooth: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Return by how much both values move with their rates, the group's share of everyone, and the rates' variances."""
+    """Derivatives of both values by their rates, the group's share of everyone, and the rates' variances."""
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     used = (d1 > 0) & (d2 > 0)
     weights = _weights(d1, d2, overall=pair.overall)
@@ -265,7 +265,7 @@ def plug_in_moments(pair: Pair, scale: Scale) -> Moments:
 
 
 def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
-    """Edge for the group against the rest that says the same as `edge` for the group against everyone (one stratum)."""
+    """The edge against the rest that is equivalent to `edge` against everyone (one stratum)."""
     if not pair.overall:
         return edge
     share = pair.share
@@ -420,7 +420,7 @@ def log_odds_ratio(pair: Pair) -> tuple[float, float]:
 
 
 def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, edge: float) -> float:
-    """Return the z at which the interval's end towards the edge touches it: the test that the interval inverts."""
+    """The z at which the interval's end touches the edge: the test that the interval inverts."""
     if estimate == edge:
         return 0.0
     towards = 0 if estimate > edge else 1
@@ -441,7 +441,7 @@ def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, 
 def answer_known(
     pairs: Sequence[Pair], scale: Scale, question: Question, known: Sequence[tuple[float, str]]
 ) -> list[Answer]:
-    """Answer whether values are equal where log p-values and labels are known, for pairs with as many strata."""
+    """Answers from known log p-values of equality, for pairs with equally many strata."""
     z, error = statistic(Pair.stacked(pairs), scale, "score")
     shown = shown_error(pairs, question, error, scale)
     return [Answer(*own) for own in zip(*zip(*known, strict=True), z.tolist(), shown.tolist(), strict=True)]
@@ -466,7 +466,7 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
 
 
 def _rest_to_everyone(pair: Pair) -> Floats:
-    """The factor from a difference to everyone else to one to everyone, where those are shown."""
+    """The factor from a difference to everyone else to one to everyone."""
     d1, d2 = pair.d1.astype(float), pair.d2.astype(float)
     return np.asarray((d1 * d2 / (d1 + d2)).sum(axis=-1) / d1.sum(axis=-1) if pair.overall else 1.0)
 
@@ -523,7 +523,7 @@ def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float, method: str) -> 
 def _all_limits(
     pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z: float
 ) -> dict[int, tuple[float, float]]:
-    """Invert the score tests of all single rates at once, the others one by one."""
+    """Invert the score tests of all single rates at once, others separately."""
     plain, out = [], {}
     for i, (pair, scale) in enumerate(zip(pairs, scales, strict=True)):
         if len(pair.x1) == 1 and scale.is_identity:
@@ -539,7 +539,6 @@ def _all_limits(
 
 
 def _against_everyone(pair: Pair, disparity: str, low: float, high: float) -> tuple[float, float]:
-    """Turn limits of the disparity to everyone else into those of the disparity to everyone."""
     share = pair.share
     if disparity == "difference":
         return low * (1 - share), high * (1 - share)
@@ -594,6 +593,6 @@ def strata_form(pair: Pair, scale: Scale, disparity: str) -> EffectiveRates:
 
 
 def quantiles(alternative: str, error: float) -> tuple[float, float]:
-    """Normal quantiles of an interval's two ends that may miss with probability `error` together."""
+    """Normal quantiles of an interval's ends with total noncoverage `error`."""
     z = float(-ndtri(error if alternative in ("greater", "less") else error / 2))
     return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)

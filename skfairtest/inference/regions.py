@@ -23,7 +23,7 @@ def reference_of(question: Question, d1: int, d2: int) -> str:
 
 
 def to_rest(question: Question, share: float) -> Question:
-    """Return the question about a group and everyone else, if a margin is one to everyone, of whom it is a `share`."""
+    """The question against everyone else, if a margin is to everyone, of whom the group is a `share`."""
     if question.margin_bounds is None or not share:
         return question
 

@@ -32,7 +32,7 @@ def oriented(statistics: Floats, alternative: str) -> Floats:
 
 
 def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: str) -> Booleans:
-    """Which drawn statistics are at least as extreme as the observed one; ties count, with a relative tolerance."""
+    """Statistics at least as extreme as the observed one; ties count, with a relative tolerance."""
     drawn, observed = oriented(drawn, alternative), oriented(np.asarray(observed, dtype=float), alternative)
     slack = np.where(np.isfinite(observed), TOLERANCE * np.abs(observed), 0.0)
     with np.errstate(invalid="ignore"):
@@ -83,7 +83,7 @@ def hall(statistic: float, skewness: float) -> float:
 
 
 def reference_quantiles(error: float, freedom: float = np.inf, skewness: float = 0.0) -> tuple[float, float]:
-    """Return the sizes beyond which positive and negative statistics have a `reference_log_p` of one side's error."""
+    """Sizes beyond which positive and negative statistics have a one-sided `reference_log_p` of the error."""
     found = -float(ndtri(error)) if np.isinf(freedom) else float(student.isf(error, freedom))
     # Older versions of SciPy find eight digits: a step of Newton's method doubles their number.
     if np.isfinite(freedom) and np.isfinite(found):

@@ -23,7 +23,7 @@ CONTINUITY = 1 / 3
 
 
 def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:
-    """Estimate over its standard error: 0 where both are 0, infinite where only the error is, NaN where undefined."""
+    """Estimate over its standard error: 0 if both are 0, infinite if only the error is."""
     estimate = np.asarray(estimate, dtype=float)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = estimate / np.asarray(standard_error, dtype=float)
@@ -112,7 +112,7 @@ def _near_one(edge: Floats) -> Booleans:
 
 
 def _at_ratio(x1: Floats, y1: Floats, x2: Floats, y2: Floats, edge: Floats) -> _Restricted:
-    """Rates of largest likelihood with p1 / p2 = edge: Miettinen and Nurminen's quadratic, without cancellation."""
+    """Rates of largest likelihood with p1 / p2 = edge: Miettinen and Nurminen's quadratic."""
     first, second = edge * (x1 + y1 + x2), x2 + y2 + x1
     lead = np.where(_near_one(edge), (edge - 1) * (x1 + y1 + x2) + (y1 - y2), first - second)
     # b**2 - 4 (d1 + d2) edge events, as (d1 + x2) (d2 + x1) - (d1 + d2) (x1 + x2) = y1 y2.
@@ -157,14 +157,14 @@ def _split(value: Floats) -> tuple[Floats, Floats]:
 
 
 def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a product and its rounding error (Dekker 1971)."""
+    """A product and its rounding error (Dekker 1971)."""
     (a1, a2), (b1, b2) = _split(a), _split(b)
     product = a * b
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 def difference_of_rates(x1: Floats, d1: Floats, x2: Floats, d2: Floats) -> Floats:
-    """r1 - r2 with all digits, from the integer x1 y2 - x2 y1, whose products may have more than a float holds."""
+    """r1 - r2 in full precision, from the integer x1 y2 - x2 y1."""
     y1, y2 = d1 - x1, d2 - x2
     if d1.max(initial=0) * d2.max(initial=0) < 2**53:
         return np.asarray((x1 * y2 - x2 * y1) / (d1 * d2))
@@ -173,7 +173,7 @@ def difference_of_rates(x1: Floats, d1: Floats, x2: Floats, d2: Floats) -> Float
 
 
 def _distance(x1: Floats, d1: Floats, x2: Floats, d2: Floats, edge: Floats, disparity: str) -> Floats:
-    """r1 - r2 - edge, or r1 - edge r2: 0 where the edge is the nearest float, or almost, to the observed disparity."""
+    """r1 - r2 - edge, or r1 - edge r2: 0 if the edge is the observed disparity up to rounding."""
     difference = difference_of_rates(x1, d1, x2, d2)
     if disparity == "ratio":
         tested = edge * (x2 / d2)

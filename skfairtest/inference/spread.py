@@ -19,7 +19,7 @@ ROUNDING = 1e-12
 
 
 class Spread(NamedTuple):
-    """The standard deviation of rates without noise, with its interval, and the range beside that of equal rates."""
+    """The standard deviation of rates without noise, its interval, and the range expected of equal rates."""
 
     standard_deviation: float
     ci_low: float
@@ -38,7 +38,7 @@ def variance(rates: Floats, weight: Floats) -> Floats:
 
 
 def debiased(x: Integers, n: Integers, weight: Floats) -> Floats:
-    """The variance of rates without the part that sampling adds; it may be negative."""
+    """The variance of rates less sampling variance; it may be negative."""
     rates = x / n
     noise = (weight * (1 - weight) * rates * (1 - rates) / (n - 1)).sum(axis=-1) / (1 - (weight**2).sum())
     return np.asarray(variance(rates, weight) - noise)

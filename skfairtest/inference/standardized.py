@@ -91,7 +91,6 @@ def standardized_limits(moments: Moments, critical: tuple[float, float]) -> tupl
 
 
 def _upper(moments: Moments, critical: float) -> float:
-    """Return the larger of the edges at which the statistic is the critical value."""
     difference, welch, spread, of_spread, covariance = (float(part) for part in moments)
     if not spread > 0:
         return np.nan
@@ -111,7 +110,7 @@ STEP = 1e-30
 
 
 def _parts(share: NDArray[Any], value: NDArray[Any], people: Floats, standard: str) -> NDArray[Any]:
-    """Return difference, composition, treatment and what has no counterpart; then the second and third by stratum."""
+    """Difference, composition, treatment, the part without counterpart; then the middle two by stratum."""
     both = ((people > 0).all(axis=0)).astype(float)
     own = share * both / (share * both).sum(axis=1, keepdims=True)
     total = people.sum(axis=1)

@@ -91,7 +91,7 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
 
 
 def _designs(pair: Pair) -> dict[tuple[int, int], list[int]]:
-    """Return thresholds by their denominators: those of a rate given the truth are all the same."""
+    """Thresholds by their denominators, which are all equal for a rate given the truth."""
     out: dict[tuple[int, int], list[int]] = {}
     for i, design in enumerate(zip(pair.d1.tolist(), pair.d2.tolist(), strict=True)):
         out.setdefault(design, []).append(i)
@@ -119,6 +119,6 @@ def _kept(pair: Pair, alpha: float, method: str) -> tuple[Integers, Integers]:
 
 
 def _difference(pair: Pair, scale: Scale, x1: Integers) -> Floats:
-    """Difference of the metric when group 1 has so many of the events."""
+    """The metric's difference as a function of group 1's events."""
     x2 = pair.x1 + pair.x2 - x1
     return np.asarray(scale.value(x1 / pair.d1) - scale.value(x2 / pair.d2))

@@ -48,13 +48,13 @@ class Measure(Protocol):
         """Moments of two sides; `shared`: the first is part of the second; `null`: errors may assume equal values."""
 
     def values(self, masses: Floats) -> Floats:
-        """Return values without their errors."""
+        """Values without their errors."""
 
     def split(self, members: NDArray[Any]) -> Moments | None:
-        """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
+        """Moments of both sides from memberships (b, K) in the first, if there is a fast way."""
 
     def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the value, and each cluster's part of its error and of its denominator."""
+        """The value, and each cluster's part of its error and of its denominator."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ class Stratum:
 
     @cached_property
     def clusters_nested(self) -> bool:
-        """Whether each cluster lies in one side; so does everybody without one."""
+        """Whether each cluster lies in one side."""
         return self.cluster is None or are_nested(self.cluster, self.counts)
 
     def n_clusters(self, people: Booleans) -> int:
-        """Return in how many clusters some people are; each is one if there are none."""
+        """The number of clusters; people count if there are none."""
         return len(np.unique(np.flatnonzero(people) if self.cluster is None else self.cluster[people]))
 
     def observed(self, rng: Generator | None = None, *, null: bool = True) -> Moments:
@@ -133,7 +133,7 @@ class Stratum:
         return len(self._by_cluster[0].parts)
 
     def _flipped(self, signs: Floats) -> Moments:
-        """Return both sides when clusters' parts at the pooled value have these signs, arrays (B, clusters)."""
+        """Both sides when clusters' parts at the pooled value have these signs, (B, clusters)."""
         return draws.flipped(*self._by_cluster, signs)
 
     def _evaluate(self, members: NDArray[Any], rng: Generator) -> Moments:
@@ -206,7 +206,7 @@ class Statistic:
     studentized: bool = True
 
     def sides(self, moments: Moments) -> tuple[Floats, Floats]:
-        """Return both sides' values, averaged over the strata where both are defined; arrays (..., S) give (...,)."""
+        """Both values, averaged over the strata in which both are defined; (..., S) -> (...,)."""
         share = self._share(moments)
         return _average(share, moments.first), _average(share, moments.second)
 
@@ -219,7 +219,7 @@ class Statistic:
             return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
     def distance(self, moments: Moments) -> tuple[Floats, Floats]:
-        """Return the difference, or the logarithm of the ratio, and its standard error."""
+        """The difference, or the log ratio, and its standard error."""
         share = self._share(moments)
         first, second = self.sides(moments)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -239,7 +239,7 @@ class Statistic:
         return distance, np.where(np.isfinite(distance), error, np.nan)
 
     def pooled(self, moments: Moments) -> Moments:
-        """Return both sides' averages over the strata, with their variances and covariance."""
+        """Both sides' averages over the strata, with their variances and covariance."""
         share = self._share(moments)
         first, second = self.sides(moments)
         parts = (moments.first_variance, moments.second_variance, moments.covariance)
@@ -247,7 +247,7 @@ class Statistic:
         return Moments(first, v1, second, v2, covariance)
 
     def __call__(self, moments: Moments) -> Floats:
-        """Return the statistic."""
+        """The statistic."""
         distance, error = self.distance(moments)
         return studentize(distance, error) if self.studentized else distance
 
@@ -263,7 +263,7 @@ def columns(moments: Sequence[Moments]) -> Moments:
 
 
 def only(moments: Moments, strata: slice) -> Moments:
-    """Return the moments of some strata."""
+    """The moments of some strata."""
     return Moments(*(array[..., strata] for array in moments))
 
 
@@ -276,7 +276,7 @@ def draw_permutations(strata: Sequence[Stratum], size: int, seed: np.random.Seed
 def draw_statistics(
     strata: Sequence[Stratum], statistics: Sequence[tuple[slice, Statistic]], size: int, seed: np.random.SeedSequence
 ) -> Floats:
-    """Return statistics (size, M) of permuted labels, each of some of the strata, all from one seed."""
+    """Statistics (size, M) of permuted labels, each of some strata, all from one seed."""
     moments = draw_permutations(strata, size, seed)
     return np.stack([statistic(only(moments, where)) for where, statistic in statistics], axis=-1)
 
@@ -353,13 +353,7 @@ def draw_bootstrap(
 
 
 def check_size(people: int) -> None:
-    """Refuse tables that the random-number library cannot draw.
-
-    Raises
-    ------
-    ValueError
-        If there are a billion people or more.
-    """
+    """Raise ValueError for a billion people or more, whose tables the random-number library cannot draw."""
     if people >= draws.MOST_PEOPLE:
         raise ParameterError(
             f"method='permutation' can draw tables of fewer than {draws.MOST_PEOPLE:,} people, found {people:,}: "
@@ -384,10 +378,7 @@ def welch_freedom(variances: Floats, people: Floats) -> float:
 def limits(
     estimate: float, error: float, ends: tuple[float, float], critical: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return studentized limits: an estimate minus and plus critical values times its standard error.
-
-    Without a standard error the limits are the bounds.
-    """
+    """Studentized limits; the bounds without a standard error."""
     low, high = critical
     if not np.isfinite(estimate) or not error > 0:
         return ends

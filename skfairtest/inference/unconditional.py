@@ -63,7 +63,7 @@ class TailProbability:
         self._series = np.empty((_ORDER, len(self._known)))
 
     def __call__(self, pair: Integers, angle: Floats) -> Floats:
-        """Return the probability of the tails of pairs at angles, (n,), (n,) -> (n,)."""
+        """Probabilities of the tails of pairs at angles, both of shape (n,)."""
         mirrored = (angle > np.pi / 4).astype(np.int64)
         angle = np.where(mirrored, np.pi / 2 - angle, angle)
         out, cell = np.empty(len(angle)), (self._root[pair] * angle).astype(np.int64)
@@ -132,10 +132,7 @@ class TailProbability:
 
 
 def largest_probabilities(tails: Tails, *, two_sided: bool, relative: float | Floats) -> Floats:
-    """Return the certified maximum of each pair's tail over all common event probabilities.
-
-    For a two-sided test, p and 1 - p are equivalent.
-    """
+    """The certified maximum of each pair's tail over all p; two-sided, p and 1 - p are equivalent."""
 
     def curvature(pair: Integers, left: Floats, right: Floats) -> Floats:
         # With Z the standardized total, s^2 + s' = 4 N (Z^2 - 1) - 2 sqrt(N) Z (q - p) / sqrt(p q).

@@ -53,7 +53,7 @@ class Reach:
 
     @classmethod
     def of(cls, n: int, *, first: bool = True, second: bool = True, elsewhere: bool = False) -> Self:
-        """Return the reach of people who may be on side 1, on side 2, and on neither."""
+        """The reach of people who may be on side 1, on side 2, and on neither."""
         must = (not (second or elsewhere), not (first or elsewhere), not elsewhere)
         return cls(*((n * fewest, n * may) for fewest, may in zip(must, (first, second, first or second), strict=True)))
 
@@ -62,19 +62,19 @@ class Reach:
         return Reach(*((fewest + low, most + high) for (fewest, most), (low, high) in pairs))
 
     def some(self, n: int, fewest: int, most: int) -> Self:
-        """Return the reach if only so many of all `n` people are on a side or elsewhere, and the rest are left out."""
+        """The reach if only so many of all `n` people count, and the rest are left out."""
         low = [max(0, least - (n - fewest)) for least, _ in astuple(self)]
         high = [min(some, most) for _, some in astuple(self)]
         first, second = min(high[0], most - low[1]), min(high[1], most - low[0])
         return type(self)((low[0], first), (low[1], second), (low[2], high[2]))
 
     def corners(self) -> list[tuple[int, int]]:
-        """Return the numbers on both sides between which all others lie."""
+        """The numbers on both sides between which all others lie."""
         found = {(a, int(c)) for a in self.first for c in self._beside(a, self.second)}
         return sorted(found | {(int(a), c) for c in self.second for a in self._beside(c, self.first)})
 
     def everything(self) -> tuple[Integers, Integers]:
-        """Return all numbers on side 1 and on side 2."""
+        """All numbers on side 1 and on side 2."""
         first = np.arange(self.first[0], self.first[1] + 1)
         low, high = self._beside(first, self.second)
         return np.repeat(first, high - low + 1), places(high - low + 1) + np.repeat(low, high - low + 1)
@@ -84,7 +84,7 @@ class Reach:
         return int((high - low + 1).sum())
 
     def _beside(self, n: Integers | int, side: tuple[int, int]) -> tuple[Integers, Integers]:
-        """Return the fewest and the most people on one side when there are n on the other."""
+        """The fewest and the most people on one side with n on the other."""
         return np.maximum(side[0], self.both[0] - n), np.minimum(side[1], self.both[1] - n)
 
 
@@ -119,7 +119,7 @@ class PValueBounds:
 
 
 def extreme_pairs(pair: Pair, unknown: Unknown) -> tuple[Pair, Pair]:
-    """Return the assignments with the smallest and with the largest disparity."""
+    """The assignments with the smallest and with the largest disparity."""
     events, others = (
         list(zip(reach.first, reversed(reach.second), strict=True)) for reach in (unknown.events, unknown.others)
     )
@@ -127,7 +127,6 @@ def extreme_pairs(pair: Pair, unknown: Unknown) -> tuple[Pair, Pair]:
 
 
 def _with(pair: Pair, events: tuple[Any, Any], others: tuple[Any, Any]) -> Pair:
-    """Return a pair with more events, and more others, on either side."""
     (a, c), (b, e) = events, others
     return Pair(pair.x1 + a, pair.d1 + a + b, pair.x2 + c, pair.d2 + c + e, pair.overall)
 
@@ -147,7 +146,7 @@ def n_assignments(unknown: Sequence[Unknown]) -> int:
 
 
 def assigned(pair: Pair, unknown: Sequence[Unknown]) -> Pair:
-    """Return all assignments, as counts of shape (n_assignments,) of a single stratum."""
+    """All assignments, as counts of shape (n_assignments,) of a single stratum."""
     each = []
     for one in unknown:
         events, others = one.events.everything(), one.others.everything()
@@ -191,14 +190,14 @@ def _ends_given_totals(tables: Pair) -> Pair:
 
 
 def _first_and_last(values: Floats | Integers, *keys: Integers) -> Integers:
-    """Where the smallest and the largest values are, of those with the same keys."""
+    """The indices of the smallest and the largest values among equal keys."""
     order = np.lexsort((values, *keys))
     new = np.any(np.diff(np.stack(keys)[:, order], axis=1) != 0, axis=0)
     return np.asarray(order[np.r_[True, new] | np.r_[new, True]])
 
 
 def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
-    """Return the smallest and largest p-value of completed tables, counts of shape (n_tables,) of a single stratum."""
+    """The smallest and largest p-value of completed tables, counts of shape (n_tables,)."""
     if question.margin_bounds is not None:
         return _of_margin(all_of_them, scale, question)
     if question.method == "asymptotic":
@@ -244,7 +243,7 @@ def _of_all(all_of_them: Pair, log_p: Floats, method: str) -> PValueBounds:
 
 
 def _most_probable_total(m: Integers, n: Integers) -> Floats:
-    """Log of the largest binomial probability of m events among n, which is that at an event probability of m / n."""
+    """Log of the largest binomial probability of m events among n, at p = m / n."""
     found = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(found + xlogy(m, m / n) + xlogy(n - m, (n - m) / n))

@@ -51,7 +51,7 @@ class Column:
     categorical: bool = False
 
     def __len__(self) -> int:
-        """Return the number of people."""
+        """The number of people."""
         return int(self.codes.size)
 
     @cached_property
@@ -76,13 +76,13 @@ class Column:
         return np.array([bool(level == label) for level in self.levels], dtype=bool)[self.codes]
 
     def among(self, levels: Sequence[Any]) -> "Column":
-        """Return the same values as codes into more levels."""
+        """The same values as codes into more levels."""
         place = {level: code for code, level in enumerate(levels)}
         codes = np.array([*(place[level] for level in self.levels), -1], dtype=np.intp)
         return replace(self, levels=tuple(levels), codes=codes[self.codes])
 
     def take(self, rows: NDArray[Any]) -> "Column":
-        """Return the column of some people."""
+        """The column of some people."""
         index = None if self.index is None else self.index[rows]
         return replace(self, codes=self.codes[rows], index=index)
 
@@ -97,7 +97,7 @@ class Numbers:
     levels: ClassVar[tuple[Any, ...]] = ()
 
     def __len__(self) -> int:
-        """Return the number of people."""
+        """The number of people."""
         return int(self.values.size)
 
     @property
@@ -110,7 +110,7 @@ class Numbers:
         return np.asarray(self.values == label)
 
     def take(self, rows: NDArray[Any]) -> "Numbers":
-        """Return the numbers of some people."""
+        """The numbers of some people."""
         index = None if self.index is None else self.index[rows]
         return replace(self, values=self.values[rows], index=index)
 
@@ -150,7 +150,7 @@ def check_present(n_missing: int, n_people: int, where: str, instead: str) -> No
 def column_of(
     data: Any, values: Any, where: str, name: str, *, missing: bool = False, instead: str = LEAVE_OUT
 ) -> Column:
-    """Return the column of the `values` that `one_dimensional` has read from `data`, which errors call `where`."""
+    """The column of the `values` that `one_dimensional` has read from `data`, which errors call `where`."""
     try:
         levels, codes, n_missing = encode(values)
     except TypeError as error:
@@ -221,7 +221,7 @@ def read_groups(
 
 
 def named_unknown(column: Column) -> Column:
-    """Return a column in which missing values are a level of their own, with a name that no other one has.
+    """A column in which missing values are a level of their own, with a name that no other one has.
 
     Examples
     --------
@@ -239,7 +239,7 @@ def named_unknown(column: Column) -> Column:
 
 
 def with_value(column: Column, value: Any, rows: Booleans) -> Column:
-    """Return a column with another value in some rows."""
+    """A column with another value in some rows."""
     levels = sort_levels({*column.levels, value})
     codes = np.where(rows, levels.index(value), column.among(levels).codes)
     return replace(column, levels=tuple(levels), codes=small(codes, len(levels)))

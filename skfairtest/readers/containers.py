@@ -57,7 +57,7 @@ def in_memory(data: Any) -> Any:
 
 
 def one_column(data: Any, *, warned: bool = False) -> Any:
-    """Return the values of an array or a frame of one column, as scikit-learn's metrics read them; others unchanged.
+    """The values of an array or a frame of one column, as scikit-learn's metrics read them; others unchanged.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def one_column(data: Any, *, warned: bool = False) -> Any:
 
 
 def series_name(data: Any) -> str | None:
-    """Return the name of a series; None for anything without a name."""
+    """The name of a series; None for anything without a name."""
     if isinstance(data, (pd.Series, pd.Index)):
         name = data.name
     elif isinstance(data, (np.ndarray, list, tuple)) or is_table(data):
@@ -164,7 +164,7 @@ def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, 
 
 
 def one_dimensional(data: Any, parameter: str) -> Any:
-    """Return the values as something that pandas and NumPy read without changing them."""
+    """The values as something that pandas and NumPy read without changing them."""
     if data is None:
         raise ParameterError(f"{parameter} is None: pass one value per person.")
     if isinstance(data, (str, bytes)):
@@ -277,7 +277,7 @@ def _looked_up(X: Any, values: Any, parameter: str) -> Any:
 
 
 def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:
-    """Return the names of columns that a parameter holds; None where it holds none.
+    """The names of columns that a parameter holds; None where it holds none.
 
     Examples
     --------

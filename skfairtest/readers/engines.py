@@ -97,7 +97,7 @@ class Question:
         return self.score is not None and (self.bins is not None or self.threshold is None)
 
     def called(self, parameter: str, name: str) -> str:
-        """Return the name of a column in a table."""
+        """The name of a column in a table."""
         return parameter if parameter in self.labels else name
 
     @property
@@ -246,7 +246,7 @@ def _look_at(people: Frame, question: Question) -> None:
 
 
 def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
-    """Return columns ready for grouping: without signed zeros, and with one kind of missing value."""
+    """Columns ready for grouping: without signed zeros, and with one kind of missing value."""
     # The categories of polars are text, which older versions do not compare batch by batch.
     text = people.frame.implementation.is_polars()
     keys = {}
@@ -391,7 +391,7 @@ def _collected(asked: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
 
 
 def _numbers(found: "nw.DataFrame[Any]", name: str) -> Floats:
-    """Return a column as floats, NaN where it is null."""
+    """A column as floats, NaN where it is null."""
     return np.array([np.nan if value is None else value for value in found[name].to_list()], dtype=float)
 
 

@@ -17,7 +17,7 @@ from skfairtest._utils.typing import Positions
 
 
 def plain_scalar(value: Any) -> Any:
-    """Return a NumPy scalar as the Python scalar it stands for; anything else as it is.
+    """A NumPy scalar as the Python scalar it stands for; anything else as it is.
 
     Negative zero becomes zero: the two are one level.
     """
@@ -70,7 +70,7 @@ def is_label(label: Any, wanted: Any) -> bool:
 
 
 def other_labels(labels: Iterable[Any], pos_label: Any) -> list[Any]:
-    """Return the labels that count as negative; none if there is no positive one.
+    """The labels that count as negative; none if there is no positive one.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
 
 
 def small(codes: Positions, n: int) -> Positions:
-    """Return codes 0..n - 1 in as few bytes as they need: there is one for each person."""
+    """Codes 0..n - 1 in as few bytes as they need: there is one for each person."""
     return codes.astype(np.min_scalar_type(max(n - 1, 0)), copy=False)
 
 

@@ -165,7 +165,7 @@ class Probabilities:
     index: Any = field(default=None, repr=False)
 
     def __len__(self) -> int:
-        """Return the number of people."""
+        """The number of people."""
         return len(self.values)
 
     @property

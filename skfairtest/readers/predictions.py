@@ -50,7 +50,7 @@ def _has_rows(data: Any) -> bool:
 
 
 def predict(estimator: Any, X: Any, **given: Any) -> NDArray[Any]:
-    """Return the predictions of a fitted estimator.
+    """The predictions of a fitted estimator.
 
     Examples
     --------
@@ -200,13 +200,13 @@ def unknown_groups(
 
 
 def _groups_of(model: Any) -> Mapping[Any, Any] | None:
-    """Return the groups that fairlearn's model of thresholds was fitted on; None of any other model."""
+    """The groups that fairlearn's model of thresholds was fitted on; None of any other model."""
     own = getattr(model, "__dict__", {})
     return getattr(own.get("interpolated_thresholder_", model), "__dict__", {}).get("interpolation_dict")
 
 
 def path_of(estimator: Any) -> list[Any]:
-    """Return an estimator, the model whose responses it passes on, and so on inwards.
+    """An estimator, the model whose responses it passes on, and so on inwards.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def path_of(estimator: Any) -> list[Any]:
 
 
 def transformers_of(path: Sequence[Any]) -> list[Any]:
-    """Return the transformers that rows go through, in this order, before the last model of a path.
+    """The transformers that rows go through, in this order, before the last model of a path.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def transformers_of(path: Sequence[Any]) -> list[Any]:
 
 
 def _inner(estimator: Any) -> Any:
-    """Return the model whose responses an estimator passes on; a pipeline passes on those for transformed rows."""
+    """The model whose responses an estimator passes on; a pipeline passes on those for transformed rows."""
     if isinstance(estimator, FrozenEstimator):
         return estimator.estimator
     if isinstance(estimator, Pipeline):
@@ -273,7 +273,7 @@ def scores(
     probabilities: bool = False,
     **given: Any,
 ) -> NDArray[np.float64]:
-    """Return a fitted estimator's scores of the positive label."""
+    """A fitted estimator's scores of the positive label."""
     found = [response for response in responses if callable(getattr(estimator, response, None))]
     if not found:
         of_numbers = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
@@ -340,7 +340,7 @@ def _labels(y_true: Any) -> tuple[Any, ...]:
 
 
 def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a function by their names; none where they are not known."""
+    """The parameters of a function by their names; none where they are not known."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled code may have no signature, and what is missing has none
@@ -356,7 +356,7 @@ def _as_seed(random_state: int | np.random.RandomState | np.random.Generator | N
 
 
 def classes_of(estimator: Any) -> tuple[Any, ...] | None:
-    """Return the classes of an estimator, as plain Python scalars.
+    """The classes of an estimator, as plain Python scalars.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
 
 
 def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> Any:
-    """Return the scores of the positive label, of what ``predict_proba`` returns for two classes; others unchanged.
+    """The scores of the positive label, of what ``predict_proba`` returns for two classes; others unchanged.
 
     Examples
     --------

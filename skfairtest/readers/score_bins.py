@@ -50,7 +50,7 @@ class ScoreBins:
     unit: bool = False
 
     def __len__(self) -> int:
-        """Return the number of bins."""
+        """The number of bins."""
         return len(self.values)
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class ScoreBins:
         return same and np.array_equal(self.edges, other.edges)
 
     def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
-        """Return the bins of both tables' people; a bin is represented by the mean of all of its scores."""
+        """The bins of both tables' people; a bin is represented by the mean of all of its scores."""
         if not self.fits(other):
             raise ParameterError(
                 "score_bins differ between the tables to add: count the second with score_bins=first.score_bins"
@@ -106,7 +106,7 @@ class ScoreBins:
         return replace(self, low=np.where(empty, np.nan, low), high=np.where(empty, np.nan, high))
 
     def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
-        """Return the same bins with new smallest and largest scores."""
+        """The same bins with new smallest and largest scores."""
         ends = pd.DataFrame({"low": low, "high": high}).groupby(place).agg({"low": "min", "high": "max"})
         ends = ends.reindex(range(len(self)))
         return replace(self, low=ends["low"].to_numpy(), high=ends["high"].to_numpy())
@@ -157,7 +157,7 @@ def like_scores(rounded: Floats, counts: Integers, low: Floats, high: Floats, pl
 
 
 def quantiles(groups: pd.DataFrame, n_bins: int) -> Floats:
-    """Return the edges of bins of about equally many people; of few scores each has its own bin."""
+    """The edges of bins of about equally many people; of few scores each has its own bin."""
     rounded, counts = groups["rounded"].to_numpy(), groups["count"].to_numpy()
     if len(rounded) <= n_bins:
         return rounded[1:]

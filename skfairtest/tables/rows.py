@@ -66,7 +66,7 @@ def check_cells(columns: Sequence[Column], binned: bool) -> None:
 
 
 def key_columns(keys: Sequence[Key], names: Sequence[str], place: Positions) -> list[Column]:
-    """Return the keys of an axis as columns, of whose rows `place` says which key each has."""
+    """The keys of an axis as columns, of whose rows `place` says which key each has."""
     columns = []
     for position, name in enumerate(names):
         values = [key[position] for key in keys]
@@ -77,7 +77,7 @@ def key_columns(keys: Sequence[Key], names: Sequence[str], place: Positions) -> 
 
 
 def column_values(column: Column) -> "pd.Index[Any]":
-    """Return the value in every row as a frame holds it: dates stay dates, for which `Column.values` has no dtype."""
+    """The value in every row as a frame holds it: dates stay dates, for which `Column.values` has no dtype."""
     values: pd.Index[Any] = pd.Index(column.levels, tupleize_cols=False)
     return values.take(column.codes)
 
@@ -120,7 +120,7 @@ class Rows:
 
 
 def distinct_levels(values: Sequence[Any]) -> list[Any]:
-    """Return different values in order; True, 1 and 1.0 are one level, as they are within a column."""
+    """Different values in order; True, 1 and 1.0 are one level, as they are within a column."""
     return sort_levels(unify_numbers(dict.fromkeys(values), map(type, values)))
 
 
@@ -177,14 +177,14 @@ def arrange(
 
 
 def used(column: Column, rows: Booleans | Positions) -> Column:
-    """Return some rows of a column, with the levels that occur in them."""
+    """Some rows of a column, with the levels that occur in them."""
     place, first = distinct([column.codes[rows]], [len(column.levels)])
     levels = tuple(column.levels[i] for i in column.codes[rows][first].tolist())
     return Column(column.name, levels, place, categorical=column.categorical)
 
 
 def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[Key, ...], Positions]:
-    """Return the distinct combinations in sorted order, and which of them each row has."""
+    """The distinct combinations in sorted order, and which of them each row has."""
     if not columns:
         return ((),), np.zeros(n_rows, dtype=np.uint8)
     if len(columns) == 1:  # every level of a column occurs

@@ -90,7 +90,7 @@ class Kinds:
         return column.codes.astype(np.min_scalar_type(-len(column.levels)))
 
     def within(self, stratum: int, sides: Sequence[Booleans]) -> tuple["Kinds", NDArray[Any]]:
-        """Return the kinds of some groups in one stratum, and how many people each set of groups has of them."""
+        """The kinds of some groups in one stratum, and how many people each set of groups has of them."""
         if self.counts is not None:
             counted = np.stack([self.counts[stratum][side].sum(axis=0) for side in sides])
             place = np.flatnonzero(counted.sum(axis=0))
@@ -105,7 +105,7 @@ class Kinds:
         return self._take(place), np.stack([side[self.group[place]] for side in sides]).astype(np.uint8)
 
     def without_weights(self, most: int) -> "tuple[Kinds, Positions] | None":
-        """Return the kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
+        """The kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
         place: Positions = np.zeros(self.size, dtype=np.intp)
         for values in self.values.values():
             place, example = _divided(place, values)
@@ -229,7 +229,7 @@ class Sample:
         return people.with_unknown() if self.named else people.known()
 
     def known(self) -> "Sample":
-        """Return the people whose group is known, and keep the others in mind."""
+        """The people whose group is known, and keep the others in mind."""
         unknown = self._unknown
         return replace(self._of(np.flatnonzero(~unknown), self.control), everyone=self) if unknown.any() else self
 
@@ -264,7 +264,7 @@ class Sample:
         return np.asarray(np.logical_or.reduce([column.codes < 0 for column in self.sensitive]))
 
     def with_scores_as_predictions(self) -> "Sample":
-        """Return the same people; where they have scores and no predictions, these are their predictions."""
+        """The same people; where they have scores and no predictions, these are their predictions."""
         if "y_pred" in self.columns or "y_score" not in self.columns:
             return self
         names = {"y_score": "y_pred"}
@@ -272,7 +272,7 @@ class Sample:
         return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
 
     def _of(self, rows: Positions, control: tuple[Column, ...]) -> "Sample":
-        """Return some of the people, with the values that somebody of them has."""
+        """Some of the people, with the values that somebody of them has."""
 
         def of(column: Any) -> Any:
             return (
@@ -307,7 +307,7 @@ class Sample:
         return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels), checked=True)
 
     def labels_of(self, name: str) -> Column:
-        """Return a column as labels, however many there are."""
+        """A column as labels, however many there are."""
         column = self.columns[name]
         return read_column(column.values, name) if isinstance(column, Numbers) else column
 
@@ -390,7 +390,7 @@ class Sample:
     # Kinds ----------------------------------------------------------------------------------
 
     def kinds(self, names: Sequence[str], *, sort_by: Sequence[str] = ()) -> Kinds:
-        """Return the kinds of people that some columns tell apart, with weights and clusters where there are any."""
+        """The kinds of people that some columns tell apart, with weights and clusters where there are any."""
         keys = [*sort_by, *(name for name in names if name not in sort_by)]
         columns = {name: self.columns[name] for name in keys}
         kinds = (self._counted(columns) if self.clusters is None else None) or self._one_by_one(columns)

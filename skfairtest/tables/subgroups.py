@@ -74,7 +74,7 @@ class Cells:
         return np.moveaxis(found.reshape(-1, *sizes), 0, -1)
 
     def with_context(self, features: tuple[int, ...], table: Floats) -> Floats:
-        """Return sums over everyone of the same context as each entry of a cross table."""
+        """Sums over everyone of the same context as each entry of a cross table."""
         across = tuple(axis for axis, f in enumerate(features) if not self.contextual[f])
         return np.broadcast_to(table.sum(axis=across, keepdims=True), table.shape)
 
@@ -96,7 +96,7 @@ class Subgroups:
         return len(self.entry)
 
     def take(self, rows: Positions) -> Self:
-        """Return some of them."""
+        """Some of them."""
         return replace(self, combination=self.combination[rows], entry=self.entry[rows])
 
     @cached_property
@@ -112,13 +112,13 @@ class Subgroups:
         return {key: np.array([own == key for own in named]).nonzero()[0] for key in sorted(set(named))}
 
     def terms(self, row: int) -> tuple[tuple[int, int], ...]:
-        """Return the features of one subgroup, and the place of its value in each."""
+        """The features of one subgroup, and the place of its value in each."""
         features = self.combinations[self.combination[row]]
         place = np.unravel_index(int(self.entry[row]), [self.cells.sizes[f] for f in features])
         return tuple((f, int(code)) for f, code in zip(features, place, strict=True))
 
     def description(self, row: int) -> tuple[tuple[str, Any], ...]:
-        """Return the names of one subgroup's features with its values."""
+        """The names of one subgroup's features with its values."""
         features = self.cells.features
         return tuple((features[f].name, features[f].levels[code]) for f, code in self.terms(row))
 
@@ -218,7 +218,7 @@ def all_subgroups(
 
 
 def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
-    """Return combinations of features that differ within a context, in an order independent of the columns' order."""
+    """Combinations of features that differ within a context, in an order independent of the columns' order."""
     places = range(len(cells.features))
     found = [c for depth in range(1, max_depth + 1) for c in combinations(places, depth)]
     told_apart = [c for c in found if not all(cells.contextual[f] for f in c)]
@@ -232,7 +232,7 @@ def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
 
 
 def distinct_subgroups(subgroups: Subgroups, counted: Booleans, *, two_sided: bool) -> tuple[Positions, int]:
-    """Return one subgroup for each comparison: others hold the same people, or the others of the same context."""
+    """One subgroup for each comparison: others hold the same people, or the others of the same context."""
     n_cells = len(counted)
     largest = 1 << (52 - max(n_cells - 1, 1).bit_length())  # sums of so many are exact floats
     rng = np.random.default_rng(0)  # any different numbers will do
