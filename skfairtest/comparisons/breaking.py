@@ -83,7 +83,7 @@ def shown_breaking_point(test: Any, found: BreakingPoint | pd.DataFrame | str) -
 
 
 def kept_breaking_point(found: BreakingPoint | pd.DataFrame | str) -> pd.DataFrame | str:
-    """What a record keeps: the frame if it was computed, or why there is none."""
+    """The frame if it was computed, or the reason why there is none."""
     if isinstance(found, BreakingPoint):
         kept: pd.DataFrame | None = found.__dict__.get("frame")
         return "it was not computed before the test was written as JSON: fit again" if kept is None else kept
@@ -120,7 +120,7 @@ def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> p
 
 
 def breaking_points(parts: Sequence[Result], who: Sequence[tuple[Any, ...]], *, together: bool) -> BreakingPoint:
-    """Put together what breaking points follow from; `who` are the fields of designs but people and settings."""
+    """The breaking points of results; `who` holds the fields of designs except people and settings."""
     samples = [Sample.from_table(part.table) for part in parts if part.table is not None]
     whole = max(samples, key=lambda sample: len(sample.sensitive_names))
     designs = [Design(sample, part.settings, *fields) for sample, part, fields in zip(samples, parts, who, strict=True)]

@@ -99,7 +99,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 
 
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
-    """Refuse more comparisons than anybody can wait for or read: pairs at intersections grow fast."""
+    """Check that comparisons are not too many to wait for: pairs at intersections grow fast."""
     in_pairs = settings.compare in ("between_groups", *BEST)
     places = 1 + len(sample.strata) * bool(sample.control_names and settings.by_stratum)
     found = (comb(n_groups, 2) if in_pairs else n_groups) * n_metrics * places

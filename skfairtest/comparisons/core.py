@@ -72,7 +72,7 @@ class NullDistribution:
         )  # fmt: skip
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """The disparities that are not rejected at critical values below and above the estimate."""
+        """The disparities not rejected at critical values below and above the estimate."""
         return np.nan, np.nan
 
     @classmethod
@@ -296,7 +296,7 @@ class Design:
         strata: Sequence[int] = (),
         **known: Any,
     ) -> Comparison:
-        """A comparison, of which more may be `known`; its people are counted unless they were before."""
+        """A comparison, with what is `known` of it already; its people are counted if necessary."""
         n = self.people(contrast) if n is None else n
         pooled = tuple(map(self.stratum, strata)) if len(strata) > 1 else ()
         return Comparison(

@@ -55,7 +55,7 @@ class Compared:
 
 
 def settings_of(metrics: Sequence[Metric] | None, params: Mapping[str, Any]) -> Settings:
-    """Check how metrics are compared; those that are not known yet (None) may have any unit."""
+    """Check how metrics are compared; unknown metrics (None) may have any unit."""
     unit = metrics is not None and all(
         isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
     )

@@ -74,7 +74,7 @@ class Evaluation:
 
     @cached_property
     def origin(self) -> float:
-        """What is subtracted from all values: differences of means do not depend on the zero of their scale."""
+        """The number subtracted from all values, on which differences of means do not depend."""
         mean = getattr(self.metric, "evaluate", None)
         if not isinstance(mean, metrics.OfMean) or self.question.disparity != "difference":
             return 0.0
@@ -114,7 +114,7 @@ class Evaluation:
         return bare
 
     def _by_cell(self, kinds: Kinds) -> metrics.Functional | None:
-        """Return somebody's function of the few cells that it tells apart, if it takes masses."""
+        """A user's function of a few distinct cells, if it accepts weights."""
         if not isinstance(self.metric, metrics.ScoreMetric) or not self.metric.takes_weights:
             return None
         found = kinds.without_weights(MOST_LEFT_OUT)
@@ -191,7 +191,7 @@ def binning_error(made: Evaluation, sample: Sample) -> float:
 
 
 def _placements(made: Evaluation, low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the scores of all kinds of people where a metric may be smallest or largest."""
+    """Yield the scores at which a metric may be smallest or largest."""
     yield low
     yield high
     truth = made.kinds.values.get("y_true")

@@ -19,7 +19,7 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 
 
 def p_of(log_p: float) -> float:
-    """P-value from its logarithm; one too small for a float becomes the smallest positive float, never 0."""
+    """P-value from its logarithm, at least the smallest positive float."""
     return p_values_of([log_p])[0]
 
 
@@ -30,7 +30,7 @@ def p_values_of(log_p: Iterable[float]) -> list[float]:
 
 
 def at_most(log_p: float, level: float) -> bool:
-    """Whether a p-value is at most a level; rounding does not decide between equal ones."""
+    """Whether a p-value is at most a level, up to rounding."""
     return bool(log_p <= np.log(level) + 1e-12)
 
 
@@ -149,7 +149,7 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 
 
 def equivalence_interval(one: Comparison, settings: Settings) -> tuple[float, float]:
-    """The interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
+    """The interval at level 1 - 2 alpha, which two one-sided tests at alpha invert."""
     low, high = one.null.limits(one.null.critical_values(one, 2 * settings.alpha), one.bounds)
     if one.has_samples:
         of_samples = _sample_limits(one, "equivalence", 2 * settings.alpha)
@@ -161,7 +161,7 @@ def equivalence_interval(one: Comparison, settings: Settings) -> tuple[float, fl
 
 
 def _monte_carlo_limits(leading: int, main: Sequence[Comparison], settings: Settings) -> tuple[float, float] | None:
-    """Limits of the global p-value with infinitely many resamples; None where no single count decides."""
+    """Limits of the global p-value with infinitely many resamples; None if no single count decides."""
     one = main[leading]
     if one.n_extreme is None:
         return None
@@ -189,7 +189,7 @@ def _verdict(
     *,
     together: bool,
 ) -> tuple[int, Verdict]:
-    """The hypothesis with the strongest evidence, among those that are shown, and the verdict."""
+    """The hypothesis with the strongest evidence among those shown, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested, further), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.

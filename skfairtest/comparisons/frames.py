@@ -175,7 +175,7 @@ def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, l
 
 
 def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
-    """One row per comparison over several strata: is the disparity the same in all of them."""
+    """One row per comparison over several strata: the test that its disparity is the same in all."""
     pooled = [one for one in rows if one.is_pooled and len(one.strata) > 1]
     tested = [(one, found) for one in pooled if (found := one.null.homogeneity()) is not None]
     # Where too few strata say anything the hypothesis stays in the family, and is no evidence.
@@ -194,7 +194,7 @@ def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
 
 
 def standardized_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
-    """A row for each comparison of two means within one stratum: their difference in standard deviations."""
+    """One row per comparison of two means within a stratum: the difference in standard deviations."""
     found = []
     for one in rows:
         moments = one.null.standardized()
@@ -213,7 +213,7 @@ def standardized_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
 
 
 def bounds_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
-    """One row per comparison that has bounds over all groups that people may belong to."""
+    """One row per comparison with bounds over all possible groups of people."""
     bounded = [
         (
             one.metric, one.group, one.other, null.unknown.events.both[1] + null.unknown.others.both[1],
@@ -300,7 +300,7 @@ def _values(values: GroupValues, sizes: Integers, places: Sequence[tuple[int, in
 
 
 def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:
-    """Return resampled statistics, a column for each comparison; NaN where they were enumerated or drawing stopped."""
+    """Resampled statistics, one column per comparison; NaN if enumerated, or after drawing stopped."""
     drawn = [one.draws for one in comparisons]
     if not n_resamples or all(column is None for column in drawn):
         return None

@@ -159,7 +159,7 @@ def _design(
 
 
 def undefined_draws(one: Comparison) -> Iterator[Exclusion]:
-    """List the resamples in which a comparison is undefined, which count in neither part of its p-value."""
+    """Yield the resamples in which a comparison is undefined, which its p-value does not count."""
     if one.n_extreme is not None and one.n_undefined:
         total = one.n_defined + one.n_undefined
         reason = f"undefined in {one.n_undefined:,} of {total:,} resamples, which are not counted"
@@ -168,7 +168,7 @@ def undefined_draws(one: Comparison) -> Iterator[Exclusion]:
 
 
 def is_counted(sample: Sample, settings: Settings) -> bool:
-    """Whether rates are counted: people without weights or clusters, and a standard error that counts give."""
+    """Whether rates are counted: no weights or clusters, and a standard error that counts give."""
     return sample.weight is None and sample.clusters is None and settings.variance in ("score", "delta", None)
 
 
@@ -358,7 +358,7 @@ def _as_rate(
 
 
 def evaluation_of(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Evaluation:
-    """Say how a metric is evaluated: within what labels are permuted, and by which standard error."""
+    """How a metric is evaluated: the permutation scheme and the standard error."""
     variance = design.settings.asked_variance
     if variance == "score" and isinstance(metric, ScoreMetric):
         raise ParameterError(

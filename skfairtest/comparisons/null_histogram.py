@@ -33,7 +33,7 @@ RESAMPLES = {
 
 
 def null_histogram_of(one: Comparison) -> NullHistogram | None:
-    """The distribution of a comparison under its null hypothesis; None where its statistic is undefined."""
+    """The null distribution of a comparison; None if its statistic is undefined."""
     null, equality = one.null, one.null.question.margin_bounds is None
     if isinstance(null, RateNull) and equality and one.method.startswith("exact") and null.worst is not None:
         histogram = _enumerated(one, null, null.worst)
@@ -148,7 +148,7 @@ class Supposed:
 
     @classmethod
     def of(cls, one: Comparison, level: float, n_resamples: int) -> Self:
-        """Take it from a comparison, at the level that the adjustment leaves the smallest p-value."""
+        """The assumptions of a comparison, at the level that the adjustment leaves the smallest p-value."""
         null, enough = one.null, one.draws is None or level * (1 + n_resamples) >= 1
         return cls(null.question, level, one.bounds, null.table(), null.error(), enough)
 

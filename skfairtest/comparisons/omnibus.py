@@ -72,7 +72,7 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
 
 
 def _paths(design: Design, metric: Calibration, read: Reader, contrast: Contrast) -> dict[int, Path]:
-    """The path in each stratum in which both sides have people of about the same score."""
+    """The path in each stratum in which both sides have people with similar scores."""
     sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
     out: dict[int, Path] = {}
@@ -147,7 +147,7 @@ NAME, UNDEFINED = "everybody", "undefined for these people"
 
 @dataclass(frozen=True)
 class Everybody:
-    """One stratum's people, group by kind, and the metric as a function of their masses."""
+    """One stratum's people by group and kind, and the metric as a function of these counts."""
 
     statistic: Callable[[Floats], Floats]
     counts: np.ndarray
@@ -193,7 +193,7 @@ class Everybody:
 
 
 def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
-    """Make and test the comparisons of a metric of all groups: one for everybody, and one for each stratum."""
+    """Make and test the comparisons of a metric of all groups: one overall, and one for each stratum."""
     # A p-value that may be twice that of a side has no number of resamples that is enough for either.
     sample, settings = design.sample, replace(design.settings, n_decisive=None)
     strata = []
@@ -267,7 +267,7 @@ def _observed(stratum: Everybody) -> float:
 
 
 def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) -> None:
-    """Refuse parameters that have no meaning for all groups at once; a reference is for the metrics beside it."""
+    """Check that parameters have a meaning for metrics of all groups; a reference serves other metrics."""
     if isinstance(metric, Calibration):
         check_calibration(metric, settings)
         return

@@ -42,7 +42,7 @@ class Inputs:
 
     @classmethod
     def of_fit(cls, X: Any, y: Any, predict_params: dict[str, Any] | None, **columns: Any) -> Self:
-        """What a ``fit`` is given, with the columns of `X` in the place of their names."""
+        """The arguments of a ``fit``, with columns of `X` in place of their names."""
         X, y, columns = readers.given_to_fit(X, y, columns)
         return cls(X, readers.one_column(y, warned=True), columns, None, predict_params)
 
@@ -78,7 +78,7 @@ class GroupsTest(Compared, ReportMixin):
 
     @abstractmethod
     def _check(self) -> tuple[Settings, list[Metric] | None]:
-        """Check the parameters; return what will be run, and the metrics; None: they depend on the predictions."""
+        """Check the parameters; return settings and metrics (None: they depend on the predictions)."""
 
     @abstractmethod
     def _fit_sample(
@@ -87,12 +87,12 @@ class GroupsTest(Compared, ReportMixin):
         """Test people; `subject` is what they come from."""
 
     def _checked(self) -> tuple[Settings, list[Metric] | None]:
-        """Check the parameters, those of how a model is asked among them; return what `_check` returns."""
+        """Check all parameters, also those for predicting; return the result of `_check`."""
         check_choice("response", self.response, ("auto", *SCORED))
         return self._check()
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
-        """Return the metrics of scores that the estimator is asked for where none are named, and what they read."""
+        """The default metrics of scores for the estimator, and the responses that they read."""
         return [], {"y_pred"}
 
     def _seed(self) -> Any:
@@ -423,7 +423,7 @@ class GroupsTest(Compared, ReportMixin):
         return sample, settings, metrics, seed, subject
 
     def _check_pos_label(self, error: ParameterError, *labels: Any) -> None:
-        """Raise an error about groups together with one about the positive label, where both are due."""
+        """Raise errors about groups and the positive label together."""
         given = [values for values in labels if values is not None]
         levels = [level for values in given for level in getattr(readers.read_values(values, "y"), "levels", ())]
         try:
@@ -470,7 +470,7 @@ class GroupsTest(Compared, ReportMixin):
 
 
 def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
-    """Refuse a table whose cells do not hold what metrics, or the place where labels are permuted, read."""
+    """Check that a table's cells hold the columns that metrics and permutations read."""
     missing = sorted(needed - set(sample.columns))
     if missing:
         names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
@@ -480,7 +480,7 @@ def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) ->
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
-    """Return the responses that every metric of scores can use, in the first one's order, and the metrics' names."""
+    """The responses that every metric of scores can use, in the first one's order, and the metrics' names."""
     asking = [
         metric for metric in metrics if isinstance(metric, ScoreMetric | Calibration) and "y_score" in metric.reads
     ]

@@ -43,7 +43,7 @@ from skfairtest.metrics import Rate
 
 @dataclass(frozen=True)
 class RateNull(core.NullDistribution):
-    """The null distribution of a rate of two sides, given how many people meet the condition on both."""
+    """The null distribution of a rate on two sides, given both denominators."""
 
     pair: Pair
     scale: Scale
@@ -74,7 +74,7 @@ class RateNull(core.NullDistribution):
         return [out[place] for place in range(len(nulls))]
 
     def table(self) -> TwoRates | None:
-        """The only stratum's table; a margin of a function of the rate has no power that is known."""
+        """The only stratum's table; None with several strata, or if the test's power is not known."""
         pair, equality = self.pair, self.question.margin_bounds is None
         known = equality or (self.scale.is_identity and self.question.disparity != "odds_ratio")
         if len(pair.x1) > 1 or not known:
@@ -257,7 +257,7 @@ Tested = dict[Hashable, tuple[float, str]]
 
 
 def hypothesis_of(one: core.Comparison) -> Hashable:
-    """What a comparison shares its p-value by: its hypothesis, or what makes a directed one unlike any other."""
+    """The key by which comparisons share a p-value: the hypothesis, or a unique key if directed."""
     return one.hypothesis or (one.metric, one.contrast)
 
 
@@ -342,7 +342,7 @@ def _resampled(
 
 
 def _answered(rate: Rate, rows: list[core.Comparison], settings: Settings, tested: Tested) -> list[core.Comparison]:
-    """Take the p-values of `tested` hypotheses, and test the others; at a margin each comparison has its own test."""
+    """Take known p-values of `tested` hypotheses, and test the others; with a margin each is tested."""
     question, scale, pairs = rows[0].null.question, scale_of(rate), [null_of(one).pair for one in rows]
     at_margin = question.margin_bounds is not None
     keys = list(range(len(rows))) if at_margin else list(map(hypothesis_of, rows))
@@ -372,7 +372,7 @@ def _answered(rate: Rate, rows: list[core.Comparison], settings: Settings, teste
 
 
 def _error(null: RateNull, settings: Settings, error: float) -> float:
-    """The standard error that is shown: of the difference, or of the logarithm of the ratio."""
+    """The standard error shown: of the difference, or of the log ratio."""
     if settings.variance == "score":
         return float(shown_error([null.pair], null.question, np.array([error]), null.scale)[0])
     if null.question.disparity == "ratio" and settings.variance is not None:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Task(NamedTuple):
-    """What is resampled: ``draw(size, seed)``, the seed of its chunks' seeds, and whether chunks so far are enough."""
+    """A resampling task: ``draw(size, seed)``, the seed of its chunks, and whether chunks so far are enough."""
 
     draw: Callable[[int, np.random.SeedSequence], Any]
     seed: np.random.SeedSequence
@@ -42,7 +42,7 @@ def resample(
 
 
 def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> list[list[Any]]:
-    """Draw all resamples of several tasks, or with ``n_resamples="adaptive"`` as many as each asks for."""
+    """Draw all resamples of several tasks; with ``n_resamples="adaptive"`` as many as each needs."""
     sizes = looks(settings.n_resamples, adaptive=settings.adaptive, n_decisive=settings.n_decisive)
     n_chunks = sum(map(len, sizes))
     seeds = [iter(task.seed.spawn(n_chunks)) for task in tasks]

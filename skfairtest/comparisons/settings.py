@@ -1,4 +1,4 @@
-"""The parameters of a test, checked once: names of what is wrong, what was found, what to do."""
+"""The parameters of a test, checked once, with errors that name the parameter, its value and the remedy."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -131,7 +131,7 @@ def check_settings(*, shares: bool = True, **params: Any) -> Settings:
 
 
 def _check_bounds(compare: str, method: str) -> None:
-    """Refuse bounds over all groups if p-values are not those of one table after the other."""
+    """Check that p-values can have bounds: no best group, and no resampling."""
     by_best = compare in ("to_highest", "to_lowest")
     if by_best or method in ("permutation", "bootstrap"):
         given, instead = f"method={method!r}", "method='auto', variance='auto', within='auto'"
@@ -207,7 +207,7 @@ def _two_ends(margin: Any, disparity: str, alternative: str, *, unit: bool) -> t
 def _method(
     method: str, variance: str | None, within: str | None, margin_bounds: tuple[float, float] | None
 ) -> tuple[str, str | None]:
-    """Resolve method and variance: score statistics within each rate's own condition alone have exact tests."""
+    """Resolve method and variance: only score statistics permuted within the rate's condition have exact tests."""
     conflicting = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
     conflicting += [f"within={within!r}"] if within != "auto" else []
     if conflicting and method in ("exact", "asymptotic"):

@@ -75,7 +75,7 @@ class TwoSides:
         return "permutation" if self.nested else "sign flipping"
 
     def skewness(self) -> float:
-        """The skewness of the difference's error over all strata: the normal distribution has none."""
+        """The skewness of the difference's error over all strata; 0 for the normal distribution."""
         share = self.balanced / self.balanced.sum()
         spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
         third = float((share**3 * (self.third_moments[:, 0] - self.third_moments[:, 1])).sum())
@@ -151,7 +151,7 @@ class TwoSides:
         return np.array([cast(Robust, s.functional).most_people(s.counts.astype(float)) for s in self.strata])
 
     def homogeneity(self, disparity: str) -> Homogeneity | None:
-        """Test that the disparity to those who are not in the group is the same in every stratum."""
+        """Test that the disparity to the rest is the same in every stratum."""
         if len(self.strata) < 2 or self.evaluation.variance is None:
             return None
         own, one = self.spread_out(self.unpooled), Statistic(disparity, np.ones(1))
@@ -178,13 +178,13 @@ class TwoSides:
 
     @cached_property
     def has_no_spread(self) -> bool:
-        """Whether the difference has no error: all clusters on both sides show the same one."""
+        """Whether the difference has no error: all clusters show the same one."""
         pooled = Statistic("difference", self.weights).pooled(self.unpooled if self.nested else self.tested)
         alike = self.nested and float(pooled.first_variance) == 0 and float(pooled.second_variance) == 0
         return not alike and float(linear_form(pooled, "difference", 0.0)[1]) == 0
 
     def is_alike(self) -> bool:
-        """Whether the people of a side are all alike in every stratum, or the difference has no error."""
+        """Whether all people of a side are alike in every stratum, or the difference has no error."""
         if self.evaluation.variance is None:
             kinds = np.array([(stratum.counts > 0).sum(axis=1) for stratum in self.strata])
             return bool((kinds < 2).all(axis=0).any())
@@ -201,7 +201,7 @@ class TwoSides:
 def evaluate_sides(
     design: Design, evaluation: Evaluation, contrast: Contrast, other: object
 ) -> tuple[TwoSides, dict[int, tuple[bool, bool]]]:
-    """Evaluate both sides of a contrast; return also the strata where one is undefined, and which."""
+    """Evaluate both sides of a contrast; return also the strata in which a side is undefined, and which side."""
     sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
     parts: list[tuple[Any, ...]] = []

@@ -1,4 +1,4 @@
-"""Every other metric: two sides' values over their standard error, against permuted labels or bootstrap samples."""
+"""Metrics other than rates: two values over their standard error, against permutations or bootstrap samples."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -36,7 +36,7 @@ _FEWER = "is significant by permutations in which the statistic varies less than
 
 @dataclass(frozen=True)
 class FormNull(NullDistribution):
-    """The null distribution of the difference of two values, which the form gives at any size of the disparity."""
+    """The null distribution of the difference of two values, from the linear form at any disparity."""
 
     form: Form
     spread: float
@@ -52,7 +52,7 @@ class FormNull(NullDistribution):
         return self.spread if self.studentized or self.samples is not None else np.nan
 
     def standardized(self) -> Moments | None:
-        """The difference of two means of people who count alike, and the pooled standard deviation."""
+        """The difference of two unweighted means, and the pooled standard deviation."""
         (first, *others), studentized = self.sides.strata, self.studentized
         mean = first.functional
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
@@ -123,13 +123,13 @@ def measure_studentized(
 
 
 def _undercuts(one: Comparison, alpha: float) -> bool:
-    """Whether permutations make a comparison significant that is not so by its distribution in large samples."""
+    """Whether a comparison is significant by permutation but not by its asymptotic distribution."""
     null, level = _null(one), float(np.log(alpha))
     return one.log_p <= level < reference_log_p(one.statistic, null.side, null.freedom, null.skewness)
 
 
 def _may_lack_extremes(one: Comparison, alpha: float) -> bool:
-    """Whether a difference of means is significant in the direction from which missed extreme values would bring it."""
+    """Whether a difference of means is significant in the direction in which missed extreme values matter."""
     if one.log_p > float(np.log(alpha)):
         return False
     skewness, people = _null(one).sides.unseen(-np.sign(one.statistic))
@@ -147,7 +147,7 @@ def _why_undefined(made: Evaluation) -> str:
 def _values(
     design: Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
 ) -> tuple[GroupValues, str | None]:
-    """Evaluate the metric in every stratum and group; also return the kind of its standard error."""
+    """The metric in every stratum and group, and the kind of its standard error."""
     sample, settings = design.sample, design.settings
     shape, corrected = sample.sizes.shape, made.is_plain_mean and not settings.published
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
@@ -215,7 +215,7 @@ def _compared(
     missing: Counter[tuple[int, int | None]],
     excluded: list[Exclusion],
 ) -> Iterator[Comparison]:
-    """Yield the comparisons of one contrast: over all strata, then in each; list what cannot be compared, and why."""
+    """Yield the comparisons of one contrast: over all strata, then in each; list those that are impossible."""
     question, what = made.question, (made.name, False)
     if isinstance(made.metric, Rate):
         # The statistic of equality is that of the difference, whatever is shown.
@@ -266,7 +266,7 @@ def _compared(
 
 
 def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
-    """Both values, their disparity, and the standard error on the scale on which it is tested."""
+    """Both values, their disparity, and its standard error on the scale tested."""
     statistic = Statistic(disparity, sides.weights)
     first, second = (float(v) for v in statistic.sides(sides.shown))
     estimate, spread = (float(v) for v in statistic.distance(sides.shown))
@@ -386,7 +386,7 @@ def _is_done(family: Family, settings: Settings, chunks: list[Floats]) -> bool:
 
 
 def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -> Comparison:
-    """Test by the distribution in large samples, t of means and else normal, at equality or at a margin."""
+    """Test by the asymptotic distribution (t for means, otherwise normal), at equality or at a margin."""
     question, null = made.question, _null(one)
     sides = null.sides
     if question.margin_bounds is None and made.is_scored:

@@ -34,7 +34,7 @@ MOST_GROUPS = 100_000
 
 @dataclass(frozen=True)
 class UnknownNull(RateNull):
-    """What chance does to a rate of two sides to which people of unknown group may belong."""
+    """The null distribution of a rate whose sides may include people of unknown group."""
 
     unknown: Unknown
     found: PValueBounds
@@ -67,7 +67,7 @@ class UnknownNull(RateNull):
 
     @property
     def worst(self) -> Pair | None:
-        """The counts of the assignment with the largest p-value; None where that is a bound."""
+        """The counts of the assignment with the largest p-value; None if that is only a bound."""
         return self.found.worst
 
 
@@ -81,7 +81,7 @@ def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, dispari
 
 
 def with_unknown(result: Result) -> Result:
-    """List the people of unknown group, and make p-values and intervals those of all assignments where asked for."""
+    """List the people of unknown group; with bounds, extend p-values and intervals to all assignments."""
     sample = result.sample
     assert sample is not None
     if result.settings.missing == "bounds":
@@ -118,7 +118,7 @@ class Unassigned:
 
     @classmethod
     def of(cls, result: Result, sample: Sample) -> Self:
-        """Count the people of unknown group who show each rate's event, and who may be on which side."""
+        """Count the people of unknown group by each rate's event and by possible sides."""
         _check(result, sample)
         rates = {metric.name: metric for metric in result.metrics if isinstance(metric, Rate)}
         people, known = sample.unknown() or (None, [])
@@ -140,7 +140,7 @@ class Unassigned:
         return Unknown(*(_reach(of, sides) for of in self.counted[one.metric]))
 
     def subsets(self, one: Comparison, size: int, *, exactly: bool) -> list[Unknown]:
-        """Return which of so many people, or of fewer, may be on which side, the rest of all being left out."""
+        """The possible sides of subsets of at most so many people, the rest being left out."""
         events, others = map(sum, self.counted[one.metric])
         rest = self.n - events - others if exactly else size
         return self.reach(one).subsets(events, others, rest, size)
@@ -216,7 +216,7 @@ def _check(result: Result, sample: Sample) -> None:
 
 
 def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int], list[int]]:
-    """The numbers of people of whom the same is known: who show the event, and others who meet its condition."""
+    """Counts of people with the same known features: events, and non-events in the condition."""
     if people is None:
         return [], []
     counts, cells, labels = by_labels(people.table(rate.reads), positive)
@@ -249,7 +249,7 @@ def _sides(known: Mapping[int, Any], contrast: Contrast, sample: Sample) -> tupl
 
 
 def _reach(numbers: Sequence[int], sides: Sequence[tuple[bool, bool, bool]]) -> Reach:
-    """The numbers of people who may be on the two sides, given how many may be on the same."""
+    """The numbers of people who may be on the two sides, from counts by possible sides."""
     reaches = (
         Reach.of(n, first=first, second=second, elsewhere=elsewhere)
         for n, (first, second, elsewhere) in zip(numbers, sides, strict=True)
@@ -287,7 +287,7 @@ def with_p_values(result: Result, log_p: Sequence[float]) -> Result:
 
 
 def unknown_sentence(result: Result) -> str:
-    """Say how many people are of unknown group, and what became of them; nothing where all groups are known."""
+    """The number of people of unknown group and their treatment, as a sentence; empty if all are known."""
     sample = result.sample
     assert sample is not None
     if not sample.n_unknown:

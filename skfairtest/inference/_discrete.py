@@ -1,18 +1,13 @@
 """Discrete probabilities accurate at any size, and certified maxima of functions of bounded slope.
 
-The binomial probability is Loader's saddle-point form of Stirling errors and deviances: no two large log-gamma values
-are subtracted, so the relative error stays near 1e-13 for a billion people. The hypergeometric probability is a product
-of three binomial ones.
+The binomial probability is Loader's (2000, equations 1 and 2) saddle-point form, with a relative error near 1e-13 for a
+billion people; the hypergeometric probability is a product of three binomial ones.
 
 For a region R of outcomes of independent binomials, ``f(u) = P(R)`` along a curve of parameters satisfies ``|d arcsin
 sqrt f| <= d s``, where s is half the curve's length in the Fisher metric (Cauchy-Schwarz). Between two points f
 therefore cannot exceed ``(g(a) + g(b) + s(b) - s(a)) / 2`` with ``g = arcsin sqrt f``; nor the chord by more than an
 eighth of the squared distance times a bound of ``|f''| <= E|s^2 + s'| / 2`` with the score s. Branch and bound on both
 gives a certified maximum.
-
-References
-----------
-C. Loader (2000). Fast and accurate computation of binomial probabilities. Equations 1 and 2, section 3.
 """
 
 from collections.abc import Callable

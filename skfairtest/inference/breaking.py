@@ -64,16 +64,12 @@ class Decided:
             Side of the comparison: 1, 2 or 0 for neither; all 0 for hypotheses that counts do not decide.
     event, given : ndarray of int, shape (hypotheses, 2, 2)
             Whether a cell shows the rate's event, and meets its condition: 1 or 0.
-    questions, scales, overall : sequence of Question, of Scale, of bool
-            How each is tested.
+    questions, scales, overall, hypotheses : sequences
+            Of each hypothesis.
     log_p : ndarray of shape (hypotheses,)
             Log p-values of the observed counts; NaN if undefined.
-    hypotheses : sequence of Equality or None
-            Which of them share sides.
-    adjust : str or None
-            Adjustment for multiplicity.
-    level : float
-            The level.
+    adjust, level : str or None, float
+            Adjustment for multiplicity, and the level.
     together : bool
             Whether the verdict is about any significant hypothesis, whatever the adjustment.
     """

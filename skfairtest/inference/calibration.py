@@ -5,9 +5,8 @@ fall over any interval of scores, Kolmogorov and Smirnov's the largest from the 
 
 References
 ----------
-I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu (2022). Metrics of calibration for probabilistic
-predictions. Journal of Machine Learning Research 23 (351). M. Tygert (2021). Cumulative deviation of a subpopulation
-from the full population. Journal of Big Data 8, 117.
+I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu (2022). Journal of Machine Learning Research 23 (351).
+M. Tygert (2021). Journal of Big Data 8, 117.
 """
 
 from __future__ import annotations

@@ -1,19 +1,12 @@
 """Tests that a disparity is the same in every stratum: the same odds ratio, difference or ratio.
 
 Given every margin and the sum of group 1's events, tables have a known distribution if all strata share one odds ratio.
-Zelen's p-value is the probability of tables at most as probable as the observed one, here estimated from sampled tables
-that include it: valid in strata of any size. In large strata Breslow and Day's statistic with Tarone's correction is
-chi-square; in small ones that is wrong (Liang and Self 1985).
+Zelen's (1971, section 3) p-value is the probability of tables at most as probable as the observed one, here the share
+among sampled tables and it: valid in strata of any size. In large strata Breslow and Day's (1980, equation 4.32)
+statistic with Tarone's (1985) correction is chi-square; in small ones that is wrong (Liang and Self 1985).
 
-For differences and ratios: Cochran's Q with score variances, at the shared disparity for which Q is smallest (Gart and
-Nam 1990, section 4).
-
-References
-----------
-M. Zelen (1971). The analysis of several 2 x 2 contingency tables. Biometrika 58, 129-137. Section 3.
-W. G. Cochran (1954). The combination of estimates from different experiments. Biometrics 10, 101-129.
-N. E. Breslow and N. E. Day (1980). Statistical Methods in Cancer Research 1, equation 4.32.
-R. E. Tarone (1985). On heterogeneity tests based on efficient scores. Biometrika 72, 91-95.
+For differences and ratios: Cochran's (1954) Q with score variances, at the shared disparity for which Q is smallest
+(Gart and Nam 1990, section 4).
 """
 
 from dataclasses import dataclass, replace

@@ -6,13 +6,11 @@ ratios of 0 or infinity need no special treatment.
 
 References
 ----------
-E. C. Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16, 175-185.
-O. Miettinen and M. Nurminen (1985). Comparative analysis of two rates. Statistics in Medicine 4, 213-226.
-J. N. K. Rao and A. J. Scott (1992). A simple method for the analysis of clustered binary data. Biometrics 48, 577-585:
-rates and areas of people with weights or in clusters are tested as counts of an effective number of people.
-J. J. Gart and J. Nam (1990). Approximate interval estimation of the difference in binomial parameters. Biometrics 46,
-637-643.
-P. J. Laud (2017). Equal-tailed confidence intervals for comparison of rates. Pharmaceutical Statistics 16, 334-348.
+E. C. Fieller (1954). Journal of the Royal Statistical Society B 16, 175-185.
+O. Miettinen and M. Nurminen (1985). Statistics in Medicine 4, 213-226.
+J. N. K. Rao and A. J. Scott (1992). Biometrics 48, 577-585: rates and areas of people with weights or in clusters are
+tested as counts of an effective number of people.
+J. J. Gart and J. Nam (1990). Biometrics 46, 637-643. P. J. Laud (2017). Pharmaceutical Statistics 16, 334-348.
 """
 
 from collections.abc import Callable

@@ -6,8 +6,8 @@ the nuisance rate, of an outcome at least as extreme, within a 1 - 1e-6 confiden
 
 References
 ----------
-I. S. F. Chan (1998). Exact tests of equivalence and efficacy with a non-zero lower bound for comparative studies.
-R. L. Berger and D. D. Boos (1994). P values maximized over a confidence set for the nuisance parameter.
+I. S. F. Chan (1998), Statistics in Medicine 17, 1403-1413. R. L. Berger and D. D. Boos (1994), Journal of the American
+Statistical Association 89, 1012-1016.
 """
 
 import numpy as np

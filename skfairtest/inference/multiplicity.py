@@ -122,10 +122,9 @@ def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
 
     P-values are taken in increasing order. In each set of hypotheses that share sides, such as all pairs of k groups,
     the number already rejected bounds how many can be true (among four groups 6, 3, 3, 3, 2, 1); a p-value's factor is
-    the sum over all sets. Hypotheses that share no side count one each.
-
-    It controls the familywise error strongly under any dependence: up to the first rejected true hypothesis all those
-    rejected are false, so the factor is at least the number of true ones, and Bonferroni's inequality applies.
+    the sum over all sets. It controls the familywise error strongly under any dependence: up to the first rejected true
+    hypothesis all those rejected are false, so the factor is at least the number of true ones, and Bonferroni's
+    inequality applies.
 
     References
     ----------

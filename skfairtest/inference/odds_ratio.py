@@ -1,15 +1,13 @@
 """Odds ratios of two groups given their totals, in one stratum or several: estimates, exact limits, exact tests.
 
 Given every total, the sum s of group 1's events has probabilities proportional to ``c(s) * psi**s``, where ``c`` is the
-convolution of the strata's hypergeometric distributions and ``psi`` the shared odds ratio (Fisher's noncentral
-hypergeometric distribution): `conditional.Strata` tilted by ``log(psi)``.
+convolution of the strata's hypergeometric distributions and ``psi`` the shared odds ratio (Fisher 1935):
+`conditional.Strata` tilted by ``log(psi)``.
 
 References
 ----------
-R. A. Fisher (1935). The logic of inductive inference. Journal of the Royal Statistical Society 98, 39-82.
-J. Cornfield (1956). A statistical problem arising from retrospective studies. Third Berkeley Symposium 4, 135-148.
-J. Robins, N. Breslow and S. Greenland (1986). Estimators of the Mantel-Haenszel variance consistent in both sparse data
-and large-strata limiting models. Biometrics 42, 311-323. Equation 3.
+J. Cornfield (1956). Third Berkeley Symposium 4, 135-148.
+J. Robins, N. Breslow and S. Greenland (1986). Biometrics 42, 311-323. Equation 3.
 """
 
 import numpy as np

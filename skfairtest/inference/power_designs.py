@@ -2,10 +2,8 @@
 
 References
 ----------
-C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae for comparative binomial trials with
-null hypothesis of non-zero risk difference or non-unity relative risk. Statistics in Medicine 9, 1447-1454.
-J. A. Hanley and B. J. McNeil (1982). The meaning and use of the area under a receiver operating characteristic (ROC)
-curve. Radiology 143, 29-36.
+C. P. Farrington and G. Manning (1990). Statistics in Medicine 9, 1447-1454.
+J. A. Hanley and B. J. McNeil (1982). Radiology 143, 29-36.
 """
 
 from collections.abc import Iterator

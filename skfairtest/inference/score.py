@@ -5,9 +5,9 @@ has no events.
 
 References
 ----------
-O. Miettinen and M. Nurminen (1985). Comparative analysis of two rates. Statistics in Medicine 4, 213-226. Appendix I.
-C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae for comparative binomial trials.
-T. J. Dekker (1971). A floating-point technique for extending the available precision. Numerische Mathematik 18.
+O. Miettinen and M. Nurminen (1985). Statistics in Medicine 4, 213-226. Appendix I.
+C. P. Farrington and G. Manning (1990). Statistics in Medicine 9, 1447-1454.
+T. J. Dekker (1971). Numerische Mathematik 18, 224-242: products without rounding errors.
 """
 
 from dataclasses import dataclass

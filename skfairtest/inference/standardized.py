@@ -12,9 +12,9 @@ counterpart and form a separate part (Nopo 2008).
 
 References
 ----------
-E. M. Kitagawa (1955). Components of a difference between two rates. Journal of the American Statistical Association 50,
-1168-1194. R. Oaxaca (1973). International Economic Review 14, 693-709. A. S. Blinder (1973). Journal of Human Resources
-8, 436-455. H. Nopo (2008). Review of Economics and Statistics 90, 290-299.
+E. M. Kitagawa (1955). Journal of the American Statistical Association 50, 1168-1194. R. Oaxaca (1973). International
+Economic Review 14, 693-709. A. S. Blinder (1973). Journal of Human Resources 8, 436-455. H. Nopo (2008). Review of
+Economics and Statistics 90, 290-299.
 """
 
 from functools import partial

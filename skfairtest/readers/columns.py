@@ -150,7 +150,7 @@ def check_present(n_missing: int, n_people: int, where: str, instead: str) -> No
 def column_of(
     data: Any, values: Any, where: str, name: str, *, missing: bool = False, instead: str = LEAVE_OUT
 ) -> Column:
-    """The column of the `values` that `one_dimensional` has read from `data`, which errors call `where`."""
+    """A column of `values` that `one_dimensional` read from `data`; errors call it `where`."""
     try:
         levels, codes, n_missing = encode(values)
     except TypeError as error:
@@ -262,7 +262,7 @@ def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str
 
 
 def check_level_count(column: Column, parameter: str, *, few: bool = True) -> None:
-    """Warn of values that look alike; where there must be `few`, refuse more than 200, or 20 numbers."""
+    """Warn of values that look alike; if `few`, more than 200 values, or 20 numbers, are an error."""
     count, numbers = len(column.levels), sum(not isinstance(level, str) for level in column.levels)
     if few and numbers > WARN_GROUPS and not column.categorical:
         raise ParameterError(
@@ -557,7 +557,7 @@ def check_classes(labels: Sequence[Any], classes: Sequence[Any] | None, pos_labe
 def _check_shared(
     first: str, mine: Sequence[Any], second: str, its: Sequence[Any], *, all_classes: bool = False
 ) -> None:
-    """Refuse more than two labels of which none is shared, or two each that are not the same `all_classes`."""
+    """Check that more than two labels share one, and that two sets of `all_classes` are equal."""
     shared, together = {*mine} & {*its}, {*mine} | {*its}
     if len(together) > 2 and (not shared or (all_classes and len(mine) == len(its) == 2)):
         raise _two_vocabularies(first, mine, second, its, "these are not the same classes")

@@ -49,7 +49,7 @@ def is_table(data: Any) -> bool:
 
 
 def in_memory(data: Any) -> Any:
-    """A collection of Dask, or a mapping of such, with its values; anything else unchanged."""
+    """Dask's collections, or a mapping of them, as values; anything else unchanged."""
     if type(data) is dict:  # a sparse matrix may be one as well
         return {name: in_memory(values) for name, values in data.items()}
     # Recognised by its protocol: importing Dask to ask would make it a dependency.
@@ -196,7 +196,7 @@ def one_dimensional(data: Any, parameter: str) -> Any:
 
 
 def _native(values: Any) -> Any:
-    """Return NumPy's values as an array in this machine's byte order: pandas reads others wrongly, or not at all."""
+    """NumPy arrays in native byte order, which pandas needs."""
     if not isinstance(values.dtype, np.dtype):
         return values
     array = values if isinstance(values, np.ndarray) else values.to_numpy()

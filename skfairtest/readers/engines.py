@@ -200,7 +200,7 @@ class Frame:
 
 
 def _by_polars(frame: Any, wanted: Collection[str] | None) -> Any:
-    """Return pyarrow's data for polars: pyarrow groups floats a hundred times as slowly, and cannot group datasets."""
+    """Arrow data for polars, which groups floats a hundred times faster, and datasets at all."""
     dataset = hasattr(frame, "scanner")
     if dataset and "" in frame.schema.names:
         raise ParameterError("frame has a column whose name is empty: rename it, or pass frame.to_table().")
@@ -230,7 +230,7 @@ def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
 
 
 def _look_at(people: Frame, question: Question) -> None:
-    """Refuse columns with too many values to be counted, after a look at the first people alone."""
+    """Check columns for too many distinct values by their first rows."""
     first = _collected(people.frame.head(LOOKED_AT).select(**_keys(people, question)))
     if not len(first):
         raise ParameterError("frame has no rows.")
@@ -246,7 +246,7 @@ def _look_at(people: Frame, question: Question) -> None:
 
 
 def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
-    """Columns ready for grouping: without signed zeros, and with one kind of missing value."""
+    """Columns without signed zeros, and with one kind of missing value."""
     # The categories of polars are text, which older versions do not compare batch by batch.
     text = people.frame.implementation.is_polars()
     keys = {}
@@ -274,7 +274,7 @@ def _present(numbers: "nw.Expr") -> "nw.Expr":
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """How scores are grouped: rounded to some bits, or by edges that were given, or both."""
+    """How scores are grouped: rounded to bits, by edges, or both."""
 
     column: str
     bits: int | None = ALL_BITS
@@ -329,7 +329,7 @@ def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, question: Question) 
 
 
 def _fine_enough(people: "nw.LazyFrame[Any]", column: str, n_bins: int, unit: bool) -> _Scores:
-    """Find with how many bits no more than half a bin's people share a rounded score, unless it is one score."""
+    """The number of bits with which no rounded score holds more than half a bin's people, unless unavoidable."""
     scores = _Scores(column, FIRST_BITS, unit)
     while True:
         alike = people.select(scores.score.alias("score"), **scores.keys)
@@ -377,7 +377,7 @@ def _grouped(people: Frame, question: Question, scores: _Scores | None) -> "nw.L
 
 
 def _collected(asked: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
-    """Run a query; polars does so in batches, so that the memory does not depend on how many people there are."""
+    """Run a query, with polars in batches of bounded memory."""
     if not asked.implementation.is_polars():
         return asked.collect()
     from polars.exceptions import PanicException, PolarsError
@@ -396,7 +396,7 @@ def _numbers(found: "nw.DataFrame[Any]", name: str) -> Floats:
 
 
 def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None) -> Counted:
-    """Check the result of the query, and convert it to the form that counts have."""
+    """Check the result of the query, and convert it to counts."""
     if len(found) > MOST_ROWS:
         names = listed(name for _, name in question.columns)
         raise ParameterError(

@@ -220,7 +220,7 @@ def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
 
 
 def small(codes: Positions, n: int) -> Positions:
-    """Codes 0..n - 1 in as few bytes as they need: there is one for each person."""
+    """Codes 0..n - 1 in the smallest integer type."""
     return codes.astype(np.min_scalar_type(max(n - 1, 0)), copy=False)
 
 
@@ -235,7 +235,7 @@ def first_of_each(codes: Positions, n: int) -> NDArray[np.intp]:
 
 
 def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
-    """Number the distinct values, as pandas does, also where it compares text only up to the first NUL (2.1)."""
+    """Number the distinct values, even if pandas compares text only up to the first NUL (2.1)."""
     if values.dtype == np.dtype(object) and not READS_WHOLE_TEXT:
         # With anything else among the texts, objects are compared.
         codes, uniques = pd.factorize(np.append(np.asarray(values), np.array([object()])))
@@ -248,7 +248,7 @@ def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
 
 
 def _factorize_fixed_width(texts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Number texts of fixed width by their words: to make Python's strings of all of them costs far more."""
+    """Number texts of fixed width by their words, which is far cheaper than Python strings."""
     word = np.uint32 if texts.dtype.itemsize % 8 else np.uint64
     words = np.ascontiguousarray(texts).view(word).reshape(texts.size, -1).T
     read = [pd.factorize(each) for each in words]

@@ -65,7 +65,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
 
 
 def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> None:
-    """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers."""
+    """Check that squares of the columns of a numeric metric can be computed."""
     values = {name: column.numbers for name, column in columns.items()}
     largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
     name = max(largest, key=lambda name: largest[name], default="")

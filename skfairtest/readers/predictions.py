@@ -143,7 +143,7 @@ def check_model(estimator: Any, response: str = "predict") -> None:
 
 
 def copied(X: Any) -> Any:
-    """A copy of what a model predicts from; what has no way of copying cannot be written into either."""
+    """A copy of a model's input; an object that cannot be copied cannot be modified either."""
     if isinstance(X, list | tuple):
         return deepcopy(X)
     copy = getattr(X, "copy", getattr(X, "clone", None))
@@ -200,7 +200,7 @@ def unknown_groups(
 
 
 def _groups_of(model: Any) -> Mapping[Any, Any] | None:
-    """The groups that fairlearn's model of thresholds was fitted on; None of any other model."""
+    """The groups that fairlearn's ``ThresholdOptimizer`` was fitted on; None for other models."""
     own = getattr(model, "__dict__", {})
     return getattr(own.get("interpolated_thresholder_", model), "__dict__", {}).get("interpolation_dict")
 
@@ -236,7 +236,7 @@ def transformers_of(path: Sequence[Any]) -> list[Any]:
 
 
 def _inner(estimator: Any) -> Any:
-    """The model whose responses an estimator passes on; a pipeline passes on those for transformed rows."""
+    """The model whose responses an estimator passes on; pipelines transform its rows."""
     if isinstance(estimator, FrozenEstimator):
         return estimator.estimator
     if isinstance(estimator, Pipeline):
@@ -340,7 +340,7 @@ def _labels(y_true: Any) -> tuple[Any, ...]:
 
 
 def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a function by their names; none where they are not known."""
+    """The parameters of a function by name; empty if unknown."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled code may have no signature, and what is missing has none
@@ -392,7 +392,7 @@ def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> 
 
 
 def _column_of(pos_label: Any, names: Sequence[Any], seen: Sequence[Any]) -> int:
-    """Which of two columns of probabilities, in the order of the sorted labels unless they are named, is meant."""
+    """The index of the positive label among two columns of probabilities, named or in sorted order."""
     asked = [] if pos_label is None else [pos_label]
     named = [plain_scalar(name) for name in names]
     for labels in (named, list(seen), [0, 1], [-1, 1]) if seen or asked else ():

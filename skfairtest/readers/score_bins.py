@@ -77,7 +77,7 @@ class ScoreBins:
         return same and np.array_equal(self.edges, other.edges)
 
     def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
-        """The bins of both tables' people; a bin is represented by the mean of all of its scores."""
+        """The bins of both tables' people, each with the mean of all of its scores."""
         if not self.fits(other):
             raise ParameterError(
                 "score_bins differ between the tables to add: count the second with score_bins=first.score_bins"

@@ -877,7 +877,7 @@ class CountTable:
 
 
 def key_labels(keys: Sequence[tabular.Key]) -> list[Any]:
-    """Return keys as users write them: a single value as it is, several as a tuple."""
+    """Keys as users write them: a single value, or a tuple of several."""
     return [key[0] if len(key) == 1 else key for key in keys]
 
 

@@ -50,7 +50,7 @@ def check_names(
 
 
 def check_cells(columns: Sequence[Column], binned: bool) -> None:
-    """Check that y_true and y_pred are labels of one vocabulary, and that y_score has few numbers unless in bins."""
+    """Check that y_true and y_pred share one vocabulary, and that y_score has few numbers unless in bins."""
     for column in columns:
         if not column.name.startswith("y_score"):
             check_labels(column, column.name)
@@ -66,7 +66,7 @@ def check_cells(columns: Sequence[Column], binned: bool) -> None:
 
 
 def key_columns(keys: Sequence[Key], names: Sequence[str], place: Positions) -> list[Column]:
-    """The keys of an axis as columns, of whose rows `place` says which key each has."""
+    """The keys of an axis as columns; `place` is the key of each row."""
     columns = []
     for position, name in enumerate(names):
         values = [key[position] for key in keys]
@@ -77,7 +77,7 @@ def key_columns(keys: Sequence[Key], names: Sequence[str], place: Positions) -> 
 
 
 def column_values(column: Column) -> "pd.Index[Any]":
-    """The value in every row as a frame holds it: dates stay dates, for which `Column.values` has no dtype."""
+    """Values by row as a frame holds them: dates stay dates, which `Column.values` has no dtype for."""
     values: pd.Index[Any] = pd.Index(column.levels, tupleize_cols=False)
     return values.take(column.codes)
 
@@ -120,7 +120,7 @@ class Rows:
 
 
 def distinct_levels(values: Sequence[Any]) -> list[Any]:
-    """Different values in order; True, 1 and 1.0 are one level, as they are within a column."""
+    """Distinct values in order; True, 1 and 1.0 are one level."""
     return sort_levels(unify_numbers(dict.fromkeys(values), map(type, values)))
 
 

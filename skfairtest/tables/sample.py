@@ -78,7 +78,7 @@ class Kinds:
         return len(next(iter(self.values.values())))
 
     def blocks(self, name: str | None) -> Positions:
-        """Number the kinds that have one value of a column; all are one block of no column."""
+        """Number the kinds by their value of a column; one block without a column."""
         if name is None:
             return np.zeros(self.size, dtype=np.int8)  # of each comparison: small types, that many fit in memory
         column = self.values[name]
@@ -90,7 +90,7 @@ class Kinds:
         return column.codes.astype(np.min_scalar_type(-len(column.levels)))
 
     def within(self, stratum: int, sides: Sequence[Booleans]) -> tuple["Kinds", NDArray[Any]]:
-        """The kinds of some groups in one stratum, and how many people each set of groups has of them."""
+        """The kinds of some groups in one stratum, with their counts by set of groups."""
         if self.counts is not None:
             counted = np.stack([self.counts[stratum][side].sum(axis=0) for side in sides])
             place = np.flatnonzero(counted.sum(axis=0))
@@ -105,7 +105,7 @@ class Kinds:
         return self._take(place), np.stack([side[self.group[place]] for side in sides]).astype(np.uint8)
 
     def without_weights(self, most: int) -> "tuple[Kinds, Positions] | None":
-        """The kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
+        """The kinds by value alone, and the index of each kind among them; None if more than `most`."""
         place: Positions = np.zeros(self.size, dtype=np.intp)
         for values in self.values.values():
             place, example = _divided(place, values)
@@ -222,7 +222,7 @@ class Sample:
         )
 
     def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
-        """Group the same people by some of the sensitive features, of whom others may be unknown."""
+        """Group the same people by some of the sensitive features."""
         whole = self.everyone or self
         kept = tuple(column for column in whole.sensitive if column.name in sensitive_features)
         people = replace(whole, sensitive=kept)
@@ -264,7 +264,7 @@ class Sample:
         return np.asarray(np.logical_or.reduce([column.codes < 0 for column in self.sensitive]))
 
     def with_scores_as_predictions(self) -> "Sample":
-        """The same people; where they have scores and no predictions, these are their predictions."""
+        """The same people, with scores as predictions if there are no predictions."""
         if "y_pred" in self.columns or "y_score" not in self.columns:
             return self
         names = {"y_score": "y_pred"}
@@ -320,7 +320,7 @@ class Sample:
 
     @cached_property
     def labels(self) -> list[Any]:
-        """The labels in y_true and predictions together, sorted; none if any of these is numbers of many values."""
+        """All distinct labels of y_true and predictions, sorted; none if any of these is numeric."""
         names = ("y_true", "y_pred", *tabular.PAIRED_NAMES[:2])
         columns = [self.columns[name] for name in names if name in self.columns]
         if any(isinstance(column, Numbers) for column in columns):
@@ -390,7 +390,7 @@ class Sample:
     # Kinds ----------------------------------------------------------------------------------
 
     def kinds(self, names: Sequence[str], *, sort_by: Sequence[str] = ()) -> Kinds:
-        """The kinds of people that some columns tell apart, with weights and clusters where there are any."""
+        """The kinds of people by some columns, weights and clusters."""
         keys = [*sort_by, *(name for name in names if name not in sort_by)]
         columns = {name: self.columns[name] for name in keys}
         kinds = (self._counted(columns) if self.clusters is None else None) or self._one_by_one(columns)

@@ -55,7 +55,7 @@ class Cells:
         return tuple(len(column.levels) for column in self.features)
 
     def sums(self, *values: Floats) -> Floats:
-        """Add up values of rows within each cell: an array (cells, values) that depends on no order of rows."""
+        """Sums of rows within each cell, (cells, values), independent of the order of rows."""
         out = []
         for value in values:
             order = np.lexsort((value, self.of_row))
@@ -64,7 +64,7 @@ class Cells:
         return np.stack(out, axis=1)
 
     def cross(self, features: tuple[int, ...], sums: Floats, stratum: Positions, n_strata: int) -> Floats:
-        """Add up sums (cells, K) by the values of some features and a stratum: an array (*sizes, strata, K)."""
+        """Sums (cells, K) by the values of some features and stratum, (*sizes, strata, K)."""
         sizes = [*(self.sizes[f] for f in features), n_strata]
         entries = math.prod(sizes)
         if entries * sums.shape[1] > 4 * LARGEST_TABLE:
@@ -74,7 +74,7 @@ class Cells:
         return np.moveaxis(found.reshape(-1, *sizes), 0, -1)
 
     def with_context(self, features: tuple[int, ...], table: Floats) -> Floats:
-        """Sums over everyone of the same context as each entry of a cross table."""
+        """Sums over everyone in the context of each entry of a cross table."""
         across = tuple(axis for axis, f in enumerate(features) if not self.contextual[f])
         return np.broadcast_to(table.sum(axis=across, keepdims=True), table.shape)
 
@@ -106,7 +106,7 @@ class Subgroups:
 
     @cached_property
     def contexts(self) -> dict[tuple[int, ...], Positions]:
-        """Rows of the subgroups that are compared in contexts of the same features; of no features: with everyone."""
+        """Rows of subgroups by the features of their contexts; without any: compared with everyone."""
         of_combination = [tuple(sorted(f for f in own if self.cells.contextual[f])) for own in self.combinations]
         named = [of_combination[number] for number in self.combination.tolist()]
         return {key: np.array([own == key for own in named]).nonzero()[0] for key in sorted(set(named))}
@@ -153,7 +153,7 @@ class Subgroups:
     def _own(
         self, features: tuple[int, ...], entries: Positions, sums: Floats, stratum: Positions, n_strata: int
     ) -> Floats:
-        """Add up sums over some entries of a cross table, and not over its others, which may be many more."""
+        """Sums over some entries of a cross table, skipping others, which may be many more."""
         cells = self.cells
         if len(entries) * n_strata * sums.shape[1] > 4 * LARGEST_TABLE:
             raise _too_many(n_strata)
@@ -218,7 +218,7 @@ def all_subgroups(
 
 
 def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
-    """Combinations of features that differ within a context, in an order independent of the columns' order."""
+    """Combinations of features that differ within a context, independent of the columns' order."""
     places = range(len(cells.features))
     found = [c for depth in range(1, max_depth + 1) for c in combinations(places, depth)]
     told_apart = [c for c in found if not all(cells.contextual[f] for f in c)]
@@ -232,7 +232,7 @@ def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
 
 
 def distinct_subgroups(subgroups: Subgroups, counted: Booleans, *, two_sided: bool) -> tuple[Positions, int]:
-    """One subgroup for each comparison: others hold the same people, or the others of the same context."""
+    """One subgroup per comparison: duplicates hold the same people, or the complement in the context."""
     n_cells = len(counted)
     largest = 1 << (52 - max(n_cells - 1, 1).bit_length())  # sums of so many are exact floats
     rng = np.random.default_rng(0)  # any different numbers will do
