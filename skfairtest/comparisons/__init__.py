@@ -1,1 +1,1 @@
-"""The engine behind every test of groups: from people to estimates, evidence, findings and a result."""
+"""The engine behind every test of groups: from people to comparisons and a result."""

@@ -1,7 +1,4 @@
-"""The breaking point of a verdict: the fewest decisions, or true labels, of one group that would turn it.
-
-What is counted and tested here is searched in `inference.breaking`.
-"""
+"""The breaking point of a verdict: the fewest decisions, or true labels, of one group whose change reverses it."""
 
 from __future__ import annotations
 
@@ -40,16 +37,10 @@ NUMBERS = ("n_changed", "n_among", "to_positive", "to_negative")
 
 @dataclass(frozen=True, eq=False)
 class BreakingPoint(Decided):
-    """What breaking points follow from, and how they are shown.
+    """The breaking point of a verdict: the data it follows from, and how it is shown.
 
-    Parameters
-    ----------
-    names : tuple of str
-        The features that make groups.
-    groups : tuple of object
-        The groups whose people may change.
-    changed : tuple of str
-        The columns, of `CHANGED`, whose changes have all p-values follow from the counts.
+    `groups` are those whose people may change; `changed` the columns, of `CHANGED`, on which all p-values depend by
+    counts.
     """
 
     names: tuple[str, ...]
@@ -69,7 +60,7 @@ class BreakingPoint(Decided):
         return frame_of(columns | {name: pd.array(columns[name], dtype="Int64") for name in NUMBERS})
 
     def shown(self, ways: Sequence[Sequence[int]], every: bool) -> tuple[Any, ...]:
-        """How many people, of whom with which label, the direction, groups with as many, how they were searched."""
+        """The number of people, their label, the direction, groups with the same number, and the search."""
         search = "every change" if every else "bisection"
         if not ways:
             return None, None, None, None, None, None, (), search
@@ -92,7 +83,7 @@ def shown_breaking_point(test: Any, found: BreakingPoint | pd.DataFrame | str) -
 
 
 def kept_breaking_point(found: BreakingPoint | pd.DataFrame | str) -> pd.DataFrame | str:
-    """What a record keeps: the frame if it was computed, or why there is none."""
+    """The frame if it was computed, or the reason why there is none."""
     if isinstance(found, BreakingPoint):
         kept: pd.DataFrame | None = found.__dict__.get("frame")
         return "it was not computed before the test was written as JSON: fit again" if kept is None else kept
@@ -100,7 +91,7 @@ def kept_breaking_point(found: BreakingPoint | pd.DataFrame | str) -> pd.DataFra
 
 
 def verdict_lines(setup: Setup, found: BreakingPoint | pd.DataFrame | str) -> list[str]:
-    """What reports say of the breaking point of a verdict; nothing where there is none, or the search takes long."""
+    """Sentences of reports on the breaking point; none if there is none, or if the search takes long."""
     if not isinstance(found, BreakingPoint):
         return []
     exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
@@ -110,10 +101,10 @@ def verdict_lines(setup: Setup, found: BreakingPoint | pd.DataFrame | str) -> li
 
 
 def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> partial[BreakingPoint] | str:
-    """What breaking points of results follow from, put together when it is needed; or why there are none.
+    """The breaking points of results, or the reason why there are none.
 
-    People change in one of the groups that all features make together, so that every comparison follows from who
-    changes. Results `together` are one family.
+    Changes are made in the groups that all features form together, so that every comparison follows. Results `together`
+    are one family.
     """
     reason = next(filter(None, (reason_of(result) for result in results)), "")
     if reason:
@@ -129,7 +120,7 @@ def breaking_point_of(results: Sequence[Result], *, together: bool = False) -> p
 
 
 def breaking_points(parts: Sequence[Result], who: Sequence[tuple[Any, ...]], *, together: bool) -> BreakingPoint:
-    """Put together what breaking points follow from; `who` are the fields of designs but people and settings."""
+    """The breaking points of results; `who` holds the fields of designs except people and settings."""
     samples = [Sample.from_table(part.table) for part in parts if part.table is not None]
     whole = max(samples, key=lambda sample: len(sample.sensitive_names))
     designs = [Design(sample, part.settings, *fields) for sample, part, fields in zip(samples, parts, who, strict=True)]
@@ -157,7 +148,7 @@ def breaking_points(parts: Sequence[Result], who: Sequence[tuple[Any, ...]], *, 
 
 
 def _hypotheses(part: Result, design: Design, whole: Sample) -> list[tuple[Any, ...]]:
-    """What all comparisons test, also those that are undefined as counts are: fields of `Decided`, in their order."""
+    """Fields of `Decided` for all comparisons, in their order, those undefined in the data included."""
     listed: list[tuple[Any, ...]] = []
     tested = {(one.metric, one.contrast): one.in_family for one in part.tested}
     own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
@@ -223,7 +214,7 @@ def reason_of(result: Result) -> str:
 
 
 def _counts(sample: Sample, names: frozenset[str], positive: Any) -> Integers:
-    """Count people by group, true label and prediction, (groups, 2, 2); one that no rate reads is negative."""
+    """People by group, true label and prediction, shape (groups, 2, 2); columns that no rate reads are negative."""
     positive = sample.labels[-1] if positive is None else positive
     found, cells, _ = by_labels(sample.table(names), positive)
     counts = np.zeros((len(sample.groups), 2, 2), dtype=np.int64)

@@ -1,13 +1,9 @@
-"""Who is compared with whom, and with the best group of the data.
+"""The groups that take part and their contrasts, also against the group with the highest or lowest value.
 
-Who is compared with whom: the groups that take part, their contrasts, and which of these test the same.
-
-Every group against the group whose value is the highest, or the lowest, in the data.
-
-The data choose that group, so a plain test against it rejects equal groups too often. Every group is therefore compared
-with every other one, p-values are adjusted for all pairs, and only then are the pairs with the best group kept: the
-adjustment holds for all pairs, so it holds for these, whichever group is chosen. An interval is extended to the limits
-of the group's other pairs where these reach further, so that it also covers the disparity to the truly best group.
+The data choose that group, so a plain test against it rejects equal groups too often. All pairs are therefore compared
+and adjusted, and only then are the pairs with the best group kept: the adjustment holds for any of them. An interval is
+extended to the limits of the group's other pairs if these reach further, so that it covers the disparity to the truly
+best group.
 
 References
 ----------
@@ -56,7 +52,7 @@ Known = dict[Equality, Comparison]
 
 
 def few_in_strata(comparisons: Iterable[Comparison], values: GroupValues, alpha: float) -> Iterator[tuple[Any, str]]:
-    """Yield the groups whose margins are rejected over strata some of which have a side of few people."""
+    """Yield the groups whose margins are rejected over strata that include one with few people on a side."""
     for one in comparisons:
         sides = groups_of(values.n_effective.shape[1], one.contrast)
         people = np.array([values.n_effective[:, side].sum(axis=1) for side in sides]).min(axis=0)
@@ -67,18 +63,18 @@ def few_in_strata(comparisons: Iterable[Comparison], values: GroupValues, alpha:
 
 
 def new_hypotheses(rows: Sequence[Comparison], known: Container[Hashable]) -> list[int]:
-    """Return the places of comparisons whose hypothesis has not been tested yet, each once."""
+    """The places of comparisons whose hypothesis has not been tested yet, each once."""
     places = (places[0] for places in distinct([one.hypothesis for one in rows]))
     return [place for place in places if rows[place].hypothesis not in known]
 
 
 def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:
-    """Return the smallest and largest disparity of values within bounds."""
+    """The smallest and largest disparity of values within bounds."""
     return (bounds[0] - bounds[1], bounds[1] - bounds[0]) if disparity == "difference" else (0.0, np.inf)
 
 
 def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int) -> list[int]:
-    """Return the groups that take part, and list the others as excluded."""
+    """The groups that take part, and list the others as excluded."""
     labels = sample.group_labels
     totals = sample.sizes.sum(axis=0)
     names = " x ".join(sample.sensitive_names)
@@ -103,7 +99,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 
 
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
-    """Refuse more comparisons than anybody can wait for or read: pairs at intersections grow fast."""
+    """Check that comparisons are not too many to wait for: pairs at intersections grow fast."""
     in_pairs = settings.compare in ("between_groups", *BEST)
     places = 1 + len(sample.strata) * bool(sample.control_names and settings.by_stratum)
     found = (comb(n_groups, 2) if in_pairs else n_groups) * n_metrics * places
@@ -120,7 +116,7 @@ def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Sett
 def contrasts_of(
     sample: Sample, kept: list[int], settings: Settings, excluded: list[Exclusion], n_metrics: int
 ) -> Iterator[tuple[Contrast, Any]]:
-    """Pair each contrast with the label of what the group is compared with; list those that are left out."""
+    """Each contrast with the label of the other side; contrasts that are impossible are listed as excluded."""
     labels = sample.group_labels
     if settings.compare == "between_groups":
         if len(kept) > 2 and settings.question.directed:
@@ -167,7 +163,7 @@ def contrasts_of(
 def _to_parents(
     sample: Sample, kept: list[int], excluded: list[Exclusion], n_metrics: int
 ) -> Iterator[tuple[Contrast, str]]:
-    """Pair each crossed group with the other people of each of its parents, who share all its features but one."""
+    """Pair each intersectional group with the rest of each of its parents, which share all its features but one."""
     names, groups, labels = sample.sensitive_names, sample.groups, sample.group_labels
     sizes = sample.sizes.sum(axis=0).tolist()
     parents: dict[tuple[Any, ...], list[int]] = {}

@@ -1,7 +1,6 @@
-"""A comparison is a row with all its numbers, and a result has rows, a verdict, and what was left out; all frozen.
+"""Comparisons (rows with all their numbers) and results (rows, a verdict, and exclusions); all frozen.
 
-A new kind of test is a `NullDistribution` and an estimator. Families, adjustment, intervals, verdicts, frames, reports
-and displays use only what is declared here.
+A new kind of test is a `NullDistribution` and an estimator; everything else uses only what is declared here.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ RESAMPLED = frozenset(
 
 @dataclass(frozen=True)
 class NullDistribution:
-    """What can happen by chance in one comparison, and the disparities that agree with the data.
+    """The null distribution of one comparison, and the disparities that agree with the data.
 
-    This one has neither intervals nor bins: what a kind of test knows of these, its null distribution says.
+    This base class has neither intervals nor bins.
     """
 
     question: Question
@@ -63,7 +62,7 @@ class NullDistribution:
         return self.extreme or self.question.alternative
 
     def critical_values(self, row: Comparison, error: float) -> tuple[float, float]:
-        """Critical values below and above the estimate, at an error; limits of bootstrap samples follow themselves."""
+        """Critical values below and above the estimate, at an error."""
         if not self.has_drawn_limits or row.has_samples:
             return quantiles(self.question.alternative, error)
         draws = row.draws if row.method in RESAMPLED and not self.adaptive else None
@@ -73,22 +72,22 @@ class NullDistribution:
         )  # fmt: skip
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return the disparities that are not rejected at critical values below and above the estimate."""
+        """The disparities not rejected at critical values below and above the estimate."""
         return np.nan, np.nan
 
     @classmethod
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
-        """Return the limits of several comparisons."""
+        """The limits of several comparisons."""
         return [null.limits(*of_one) for null, *of_one in zip(nulls, critical, bounds, strict=True)]
 
     def table(self) -> TwoRates | None:
-        """Return two rates whose test has a power that is known; None for others."""
+        """Two rates whose test has a power that is known; None for others."""
         return None
 
     def error(self) -> float:
-        """Return the standard error of the difference, or of the logarithm of the ratio; NaN where there is none."""
+        """The standard error of the difference, or of the log ratio; NaN if there is none."""
         return np.nan
 
     def n_effective(self, row: Comparison) -> int:
@@ -96,11 +95,11 @@ class NullDistribution:
         return row.n_group
 
     def standardized(self) -> Moments | None:
-        """Return the difference of two means and the pooled standard deviation; None of what is no such difference."""
+        """The difference of two means and the pooled standard deviation; None if there are none."""
         return None
 
     def homogeneity(self) -> Homogeneity | None:
-        """Test that the disparity is the same in every stratum; None where there are no strata, or no such test."""
+        """Test that the disparity is the same in every stratum; None without strata or such a test."""
         return None
 
 
@@ -110,18 +109,15 @@ EVIDENCE = ("log_p", "method", "n_extreme", "n_defined", "n_undefined", "n_tails
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison with all its numbers: what the data say, then its test, then its place in the family.
+    """A comparison with all its numbers: the estimate, then its test, then its place in the family.
 
-    Of a test without groups, `metric` is what is tested, and the values are NaN. The disparity lies within its
-    `bounds`. `hypothesis` is that two sides have one value, where other comparisons can have it too; `sign` is that of
-    the statistic beside theirs. `strata` are the labels of those in which both sides are defined, where there are
-    several. `undefined` says why the disparity is not defined: outcomes must not decide how many hypotheses there are,
-    so it is one with a p-value of 1.
+    In a test without groups, `metric` is the quantity tested, and the values are NaN. The disparity lies within
+    `bounds`. `hypothesis`: equality of two values, if other comparisons can test it too; `sign`: of the statistic
+    relative to theirs. `strata`: labels of the strata in which both sides are defined, if there are several.
+    `undefined`: the reason; the p-value is then 1, because outcomes must not change the number of hypotheses.
 
-    `draws` are what the p-value counts. `n_extreme` of `n_defined` draws are at least as extreme as the data, and the
-    p-value of these is multiplied by `n_tails`; it is at least exp(`least_log_p`), whatever is drawn.
-
-    `error` is the probability to miss the disparity that the adjustment leaves the interval.
+    `n_extreme` of `n_defined` `draws` are at least as extreme as the data; their p-value is multiplied by `n_tails`,
+    and is at least exp(`least_log_p`). `error`: the noncoverage that the adjustment allows the interval.
     """
 
     metric: str
@@ -162,7 +158,7 @@ class Comparison:
 
     @property
     def in_family(self) -> Self:
-        """The comparison as its family counts it: an undefined disparity keeps its place, and is no evidence."""
+        """The comparison as its family counts it: an undefined disparity counts, but is no evidence."""
         if not self.undefined:
             return self
         return replace(
@@ -181,7 +177,7 @@ class Comparison:
         return self.null.critical_values(self, self.error)
 
     def tested_as(self, first: Self) -> Self:
-        """Take the test of a comparison with the same hypothesis, whose statistic differs in its sign."""
+        """Take the test of a comparison with the same hypothesis, up to the sign of the statistic."""
         sign = self.sign * first.sign
         return replace(
             self,
@@ -225,18 +221,9 @@ class GroupValues:
 class Measurement:
     """One metric, tested comparison by comparison.
 
-    Parameters
-    ----------
-    comparisons, excluded : tuple
-        What was compared, and what could not be.
-    values : GroupValues or None
-        The metric in each group, if it has a value there.
-    variance : str or None
-        What its standard error is; "none" where it has none.
-    doubtful : tuple of (group, reason)
-        Where the null distribution is only approximate.
-    binning_error : float
-        How far bins of scores may have moved a group's value.
+    `excluded`: comparisons that were impossible; `values`: the metric by group; `variance`: the kind of standard error
+    ("none": no error); `doubtful`: (group, reason) if the null distribution is only approximate; `binning_error`: the
+    most that bins of scores may have moved a group's value.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -249,23 +236,22 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Design:
-    """What every metric of a sample is compared by.
+    """The people, settings, groups and contrasts by which every metric of a sample is compared.
 
     Parameters
     ----------
     sample : Sample
-        People, with the columns that the metrics read.
+            People, with the columns that the metrics read.
     settings : Settings
-        How they are compared.
+            How they are compared.
     kept : tuple of int
-        The groups that take part.
+            The groups that take part.
     contrasts : tuple of (Contrast, object)
-        What is compared, and the label of what the group is compared with.
+            Each contrast, and the label of its other side.
     pos_label : object
-        The positive label; `asked_pos_label` is the one that was asked for, or None.
+            The positive label; `asked_pos_label` is the parameter, or None.
     sets : tuple of int
-        The people in each group as a sum of powers of two, one for each smallest group of people: equal if and only if
-        the people are.
+            The people in each group as bits, one for each smallest group: equal if and only if the people are.
     """
 
     sample: Sample
@@ -278,16 +264,16 @@ class Design:
 
     @property
     def places(self) -> list[int | None]:
-        """Where comparisons are made: over all strata (None), then in each of them where there are control features."""
+        """Where comparisons are made: over all strata (None), then in each stratum."""
         each = self.sample.control_names and self.settings.by_stratum
         return [None, *range(len(self.sample.strata))] if each else [None]
 
     def stratum(self, place: int | None) -> Any:
-        """Return the label of a place."""
+        """The label of a place."""
         return None if place is None else self.sample.stratum_labels[place]
 
     def group(self, contrast: Contrast) -> Any:
-        """Return the label of the group that is compared."""
+        """The label of the group that is compared."""
         return self.sample.group_labels[contrast.first]
 
     def people(self, contrast: Contrast) -> tuple[int, int]:
@@ -310,7 +296,7 @@ class Design:
         strata: Sequence[int] = (),
         **known: Any,
     ) -> Comparison:
-        """A comparison, of which more may be `known`; its people are counted unless they were before."""
+        """A comparison, with what is `known` of it already; its people are counted if necessary."""
         n = self.people(contrast) if n is None else n
         pooled = tuple(map(self.stratum, strata)) if len(strata) > 1 else ()
         return Comparison(
@@ -327,12 +313,12 @@ class Design:
         return Exclusion(metric, group, other, stratum, reason, n, n_effective, 1)
 
     def question(self, metric: Metric) -> Question:
-        """Return the question that is asked of a metric, which may always be compared by the same disparity."""
+        """The question about a metric, which may have a disparity of its own."""
         question = self.settings.question
         return replace(question, disparity=metric.disparity or question.disparity)
 
     def undefined(self, metric: str, found: Counter[tuple[int, int | None]], reason: str) -> Iterator[Exclusion]:
-        """List groups, and strata of a group, in which a metric is undefined; and how many comparisons that costs."""
+        """List groups, and strata of a group, in which a metric is undefined, and the number of comparisons lost."""
         sizes = self.sample.sizes
         for (group, place), comparisons in found.items():
             n = int(sizes[:, group].sum() if place is None else sizes[place, group])
@@ -340,11 +326,10 @@ class Design:
             yield Exclusion(metric, name, None, self.stratum(place), why, n, 0, comparisons)
 
     def what_is_equal(self, rate: Rate, question: Question, *, scored: bool) -> tuple[Hashable, bool]:
-        """The rate that is equal exactly where this one is, and whether it is the complement.
+        """The rate that is equal if and only if this one is, and whether it is the complement.
 
-        `scored` statistics of equality are of the rate, whatever the disparity and whichever function of it is shown.
-        Others are the same for the complement, but for their sign, where differences of the rate itself are compared;
-        otherwise tests of one hypothesis differ, and each counts.
+        `scored` statistics of equality are of the rate, on any scale. Others are the same for the complement, up to
+        their sign, if differences of the rate itself are compared; otherwise each is a hypothesis of its own.
         """
         what, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
         disparity = rate.disparity or question.disparity
@@ -357,10 +342,10 @@ class Design:
     def hypothesis(
         self, question: Question, contrast: Contrast, what: tuple[Hashable, bool], strata: Sequence[int]
     ) -> tuple[Equality | None, int]:
-        """Return the hypothesis of a comparison, unless it is one-sided, and the sign of its statistic.
+        """The hypothesis of a comparison, unless it is one-sided, and the sign of its statistic.
 
-        One-sided tests stay hypotheses of their own: swapped sides and complements ask something else there. That two
-        values are within a margin is one hypothesis whichever comes first, which does not follow from other pairs'.
+        One-sided tests stay hypotheses of their own: swapping sides changes them. Equivalence within a margin is one
+        hypothesis in either order, which does not follow from those of other pairs.
         """
         if question.directed:
             return None, 1
@@ -383,11 +368,11 @@ def groups_of(n_groups: int, contrast: Contrast) -> tuple[Booleans, Booleans]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict: the global p-value with its Monte-Carlo limits, and whether there is a significant disparity.
+    """The global p-value with its Monte Carlo limits, and whether there is a significant disparity.
 
-    `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
-    adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. `n_hypotheses` are those of
-    the family that decides, and `level` is what the adjustment leaves the smallest of their p-values.
+    `leading`: the strongest evidence (grouping, comparison). `adjust`: the adjustment that was run; "shaffer" is Holm's
+    if no hypothesis follows from others. `n_hypotheses`: those of the family that decides; `level`: what the adjustment
+    leaves the smallest of their p-values.
     """
 
     log_p: float = np.nan
@@ -405,9 +390,9 @@ class Verdict:
 class Result:
     """The result of one grouping of people, and the verdict of the family to which it belongs.
 
-    `tested` are all comparisons, each on its own; `comparisons` are those that are shown, beside the others of their
-    family. `design` says who is compared with whom, and `table` has the people by the labels that rates read. `further`
-    hypotheses, which could be tested if people of unknown group were in certain groups, count in the family.
+    `tested`: all comparisons, unadjusted; `comparisons`: those shown, adjusted in their family; `table`: people by the
+    labels that rates read. `further`: hypotheses that could be tested if people of unknown group were in certain
+    groups; they count in the family.
     """
 
     settings: Settings

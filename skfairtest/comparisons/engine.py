@@ -1,4 +1,4 @@
-"""From a question and people to a result, and to what sentences need to know of it: what tests and frames run."""
+"""From a question and people to a result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Compared:
     comparisons_: Any
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the comparisons as a flat frame.
+        """The comparisons as a flat frame.
 
         Returns
         -------
@@ -55,7 +55,7 @@ class Compared:
 
 
 def settings_of(metrics: Sequence[Metric] | None, params: Mapping[str, Any]) -> Settings:
-    """Check how metrics are compared; those that are not known yet (None) may have any unit."""
+    """Check how metrics are compared; unknown metrics (None) may have any unit."""
     unit = metrics is not None and all(
         isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
     )
@@ -72,7 +72,7 @@ def check_question(metric: Any, params: Mapping[str, Any]) -> tuple[Settings, li
 
 
 def judge(results: Sequence[Result], settings: Settings, *, together: bool = False) -> list[Result]:
-    """Decide what `decide` decides, and warn of what makes it doubtful: every test comes to its verdict here."""
+    """`decide`, with warnings about doubtful verdicts; the only way to a verdict."""
     results = decide(results, settings, together=together)
     for result in results:
         warn_about_people(result)
@@ -81,10 +81,9 @@ def judge(results: Sequence[Result], settings: Settings, *, together: bool = Fal
 
 
 def extreme_of(comparisons: Sequence[Comparison], disparity: str, metrics: Sequence[Metric] = ()) -> Extreme:
-    """The largest disparity among comparisons with its limits; its mean over metrics, if a function averages them.
+    """The largest disparity among comparisons, with limits (see `extreme_disparity`), averaged over metrics if given.
 
-    Limits are those of simultaneous intervals of all comparisons, which a largest value, however biased by chance,
-    cannot leave: see `extreme_disparity`. Without intervals they are the disparity itself.
+    Without intervals the limits are the disparity itself.
     """
     mean = any(metric.summary is not None and metric.summary.agg == "mean" for metric in metrics)
     by_metric: dict[str, list[tuple[float, float, float]]] = {}
@@ -100,17 +99,17 @@ def extreme_of(comparisons: Sequence[Comparison], disparity: str, metrics: Seque
 
 
 def simultaneous(result: Result) -> Result:
-    """Return a result whose intervals hold together: by Holm's method if its own adjustment is not familywise."""
+    """A result whose intervals hold together: by Holm's method if its own adjustment is not familywise."""
     if result.settings.adjust in FAMILYWISE:
         return result
     return decide([result], replace(result.settings, adjust="holm"))[0]
 
 
 def summarized(result: Result) -> Extreme | None:
-    """The number of the function of fairlearn to which the strongest evidence belongs, with limits; None without one.
+    """The number that fairlearn reports for the metric with the strongest evidence, with limits; None without one.
 
-    Over strata it is that of averaged disparities. Other comparisons than those of the function give its limits by the
-    simultaneous limits of all differences (or ratios) to one value; comparisons with the rest give none.
+    Over strata it is that of averaged disparities. Limits need simultaneous intervals of all disparities to one value;
+    comparisons with the rest give none.
     """
     settings = result.settings
     summary = next((m.summary for m in result.metrics if m.name == result.leading.metric), None)
@@ -130,7 +129,7 @@ def summarized(result: Result) -> Extreme | None:
 
 
 def _between(rows: Sequence[Comparison], disparity: str, compare: str) -> Extreme:
-    """The largest disparity between groups from those to one value, which is that of a group if it is a reference."""
+    """The largest disparity between groups, from those to one value, which is that of a group if it is a reference."""
     values = [one.value_group for one in rows]
     limits = [one.interval for one in rows]
     if compare == "to_reference":

@@ -1,9 +1,4 @@
-"""Metrics that are no counts, in any group, and with scores elsewhere in their bins.
-
-A metric that is not a count, ready to be evaluated in any group with the requested standard error.
-
-How far bins of scores may have moved a metric: its values with the scores elsewhere in their bins.
-"""
+"""Metrics that are not counts, evaluated in any group, and the effect of binned scores on them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -25,22 +20,10 @@ MOST_LEFT_OUT = 64
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A metric of one sample's kinds of people, ready to be evaluated in any of its groups.
+    """A metric of one sample's kinds of people, ready to be evaluated in any group.
 
-    Parameters
-    ----------
-    metric : ScoreMetric or Rate
-        What is measured; rates are where people have weights or clusters.
-    kinds : Kinds
-        Its kinds of people.
-    pos_label : object
-        The positive label, if the metric asks.
-    question : Question
-        What is asked of its comparisons.
-    variance : str or None
-        The requested standard error.
-    within : str or None
-        Where labels are permuted: a column, everywhere (None), or "condition".
+    Rates are evaluated this way if people have weights or clusters. `variance`: the requested standard error; `within`:
+    a column within which labels are permuted, "condition", or None for everywhere.
     """
 
     metric: metrics.ScoreMetric | metrics.Rate
@@ -71,12 +54,12 @@ class Evaluation:
 
     @property
     def is_scored(self) -> bool:
-        """Whether it is tested as a rate of the people that it is worth: a value that is no rate, by default."""
+        """Whether it is tested as a rate of an effective number of people: a value that is not a rate, by default."""
         return self.question.method == "auto" and self.variance == "auto" and self._of_all.is_rate_like
 
     @property
     def is_plain_mean(self) -> bool:
-        """Whether it is the mean of people who count alike, with a standard error, tested at equality by default."""
+        """Whether it is an unweighted mean with a standard error, tested at equality by default."""
         question, tested = self.question, self.variance is not None and type(self._of_all) is metrics.Mean
         return tested and question.method in ("auto", "permutation") and question.margin_bounds is None
 
@@ -86,12 +69,12 @@ class Evaluation:
         return (0.0, 1.0) if isinstance(self.metric, metrics.Rate) else self.metric.bounds
 
     def functional(self, kinds: Kinds) -> metrics.Functional:
-        """Return the metric of some kinds of people with the standard error that it is going to have."""
+        """The metric of some kinds of people, with its standard error."""
         return self._of_all if kinds is self.kinds else self._functional(kinds)
 
     @cached_property
     def origin(self) -> float:
-        """What is subtracted from all values: differences of means do not depend on the zero of their scale."""
+        """The number subtracted from all values, on which differences of means do not depend."""
         mean = getattr(self.metric, "evaluate", None)
         if not isinstance(mean, metrics.OfMean) or self.question.disparity != "difference":
             return 0.0
@@ -131,7 +114,7 @@ class Evaluation:
         return bare
 
     def _by_cell(self, kinds: Kinds) -> metrics.Functional | None:
-        """Return somebody's function of the few cells that it tells apart, if it takes masses."""
+        """A user's function of a few distinct cells, if it accepts weights."""
         if not isinstance(self.metric, metrics.ScoreMetric) or not self.metric.takes_weights:
             return None
         found = kinds.without_weights(MOST_LEFT_OUT)
@@ -187,10 +170,10 @@ def masks_of(rate: metrics.Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarr
 
 
 def binning_error(made: Evaluation, sample: Sample) -> float:
-    """Return the largest amount by which a group's value can differ from its value with the original scores.
+    """The most by which a group's value can differ from its value with the original scores.
 
-    The built-in metrics are monotone in every score, given the true label, or in its distance from the true number:
-    their extremes are found at few placements of the scores in their bins.
+    The built-in metrics are monotone in every score given the true label, or in its distance from the true number, so a
+    few placements of the scores in their bins give the extremes.
     """
     kinds, bins = made.kinds, sample.score_bins
     name = "y_score" if "y_score" in sample.columns else "y_pred"  # scores are predictions where there are no others
@@ -208,7 +191,7 @@ def binning_error(made: Evaluation, sample: Sample) -> float:
 
 
 def _placements(made: Evaluation, low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the scores of all kinds of people where a metric may be smallest or largest."""
+    """Yield the scores at which a metric may be smallest or largest."""
     yield low
     yield high
     truth = made.kinds.values.get("y_true")
@@ -224,7 +207,7 @@ def _placements(made: Evaluation, low: np.ndarray, high: np.ndarray) -> Iterator
 
 
 def _counts(kinds: Kinds, sample: Sample) -> np.ndarray:
-    """The numbers of people by stratum (the last: all together), group and kind, of shape (S + 1, G, K)."""
+    """Counts by stratum (the last: all together), group and kind, shape (S + 1, G, K)."""
     if kinds.counts is not None:
         counts = kinds.counts.astype(float)
     else:

@@ -1,7 +1,4 @@
-"""Comparisons beside the others of their family: adjustment for all hypotheses, intervals, and the verdict.
-
-Several tables (a model's predictions by race, by sex, and by both) can be one family.
-"""
+"""One family of comparisons, perhaps of several tables: adjustment, intervals and the verdict."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,7 +19,7 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 
 
 def p_of(log_p: float) -> float:
-    """P-value from its logarithm; one too small for a float becomes the smallest positive float, never 0."""
+    """P-value from its logarithm, at least the smallest positive float."""
     return p_values_of([log_p])[0]
 
 
@@ -33,16 +30,15 @@ def p_values_of(log_p: Iterable[float]) -> list[float]:
 
 
 def at_most(log_p: float, level: float) -> bool:
-    """Whether a p-value is at most a level; rounding does not decide between equal ones."""
+    """Whether a p-value is at most a level, up to rounding."""
     return bool(log_p <= np.log(level) + 1e-12)
 
 
 def decide(results: Sequence[Result], settings: Settings, *, together: bool = False) -> list[Result]:
     """Adjust the comparisons of one or several tables as one family, and set their intervals and the verdict.
 
-    With control features, the pooled comparisons are the family that sets the global p-value and the strata's are a
-    second family, unless `together` makes all of them one. A hypothesis counts once in its family, however many
-    comparisons test it.
+    With control features the pooled comparisons set the global p-value and the strata's are a second family, unless
+    `together`. Each hypothesis counts once, however many comparisons test it.
     """
     rows = [one.in_family for result in results for one in result.tested]
     deciding = np.array([together or one.is_pooled for one in rows], dtype=bool)
@@ -91,10 +87,7 @@ def _by_hypothesis(rows: Sequence[Comparison], places: Sequence[int]) -> list[li
 
 
 def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
-    """Return the p-value of each hypothesis, whose comparisons differ by what was drawn for them at most.
-
-    P-values of `further` hypotheses follow, which are 1.
-    """
+    """The log p-value of each hypothesis; `further` ones follow with a p-value of 1."""
     return np.array([max(one.log_p for one in same) for same in tested] + [0.0] * further)
 
 
@@ -142,7 +135,7 @@ def _intervals(family: Sequence[Comparison], error: float) -> list[tuple[float, 
 
 
 def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tuple[float, float]:
-    """Return the disparities that the bootstrap test of this alternative does not reject."""
+    """The disparities that the bootstrap test of this alternative does not reject."""
     samples, question = comparison.null.samples, comparison.null.question
     assert samples is not None
     if alternative == "equivalence" or (alternative == "two-sided" and question.margin_bounds is not None):
@@ -156,7 +149,7 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 
 
 def equivalence_interval(one: Comparison, settings: Settings) -> tuple[float, float]:
-    """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
+    """The interval at level 1 - 2 alpha, which two one-sided tests at alpha invert."""
     low, high = one.null.limits(one.null.critical_values(one, 2 * settings.alpha), one.bounds)
     if one.has_samples:
         of_samples = _sample_limits(one, "equivalence", 2 * settings.alpha)
@@ -168,7 +161,7 @@ def equivalence_interval(one: Comparison, settings: Settings) -> tuple[float, fl
 
 
 def _monte_carlo_limits(leading: int, main: Sequence[Comparison], settings: Settings) -> tuple[float, float] | None:
-    """Limits of the global p-value with infinitely many resamples; None where no single count decides."""
+    """Limits of the global p-value with infinitely many resamples; None if no single count decides."""
     one = main[leading]
     if one.n_extreme is None:
         return None
@@ -179,7 +172,7 @@ def _monte_carlo_limits(leading: int, main: Sequence[Comparison], settings: Sett
 
 
 def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> int:
-    """Return the place of what sets the global p-value: among ties its own p-value, then the largest statistic."""
+    """The index of the comparison that sets the global p-value; ties go by its own p-value, then the statistic."""
     log_p = np.where(tied, [one.log_p for one in main], np.nan)
     own = np.nanmax(log_p) if worst else np.nanmin(log_p)
     statistics = np.abs([one.statistic for one in main])
@@ -196,7 +189,7 @@ def _verdict(
     *,
     together: bool,
 ) -> tuple[int, Verdict]:
-    """Return the hypothesis with the strongest evidence, among those that are shown, and the verdict."""
+    """The hypothesis with the strongest evidence among those shown, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested, further), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.

@@ -1,9 +1,4 @@
-"""What a person sees of a test: frames and warnings.
-
-Warnings beside the result: what was left out, and where a result is doubtful.
-
-The frames that a person sees: values by group, comparisons, and what was left out.
-"""
+"""Frames (values by group, comparisons, exclusions) and warnings that users see."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
@@ -141,7 +136,7 @@ LABELS = frozenset(
 
 
 def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a frame that keeps labels as they are: tuples stay tuples, None stays None."""
+    """A frame that keeps labels as they are: tuples stay tuples, None stays None."""
     # Columns that share one index need not be aligned.
     index = pd.RangeIndex(len(next(iter(columns.values()))))
     arrays = {name: _objects(values, index) if name in LABELS else values for name, values in columns.items()}
@@ -149,7 +144,7 @@ def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def frame_by(columns: Mapping[str, Any] | Callable[[], Mapping[str, Any]]) -> pd.DataFrame:
-    """Return the frame of columns, or of those that a call makes."""
+    """The frame of columns, or of those that a call makes."""
     return frame_of(columns() if callable(columns) else columns)
 
 
@@ -162,7 +157,7 @@ def _objects(values: Sequence[Any], index: pd.Index) -> pd.Series:
 def comparisons_columns(
     rows: Sequence[Comparison], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
 ) -> dict[str, list[Any]]:
-    """One row per comparison; `columns` are those of the contract, or say which of them others are."""
+    """One row per comparison; a mapping renames the columns of `COMPARISON_COLUMNS`."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     sources = {"p_value": "log_p", "p_value_adjusted": "log_p_adjusted", "ci_low": "interval", "ci_high": "interval"}
     out = {name: list(map(attrgetter(sources.get(source, source)), rows)) for name, source in named.items()}
@@ -180,7 +175,7 @@ def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, l
 
 
 def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
-    """One row per comparison over several strata: is the disparity the same in all of them."""
+    """One row per comparison over several strata: the test that its disparity is the same in all."""
     pooled = [one for one in rows if one.is_pooled and len(one.strata) > 1]
     tested = [(one, found) for one in pooled if (found := one.null.homogeneity()) is not None]
     # Where too few strata say anything the hypothesis stays in the family, and is no evidence.
@@ -199,7 +194,7 @@ def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
 
 
 def standardized_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
-    """A row for each comparison of two means within one stratum: their difference in standard deviations."""
+    """One row per comparison of two means within a stratum: the difference in standard deviations."""
     found = []
     for one in rows:
         moments = one.null.standardized()
@@ -218,7 +213,7 @@ def standardized_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
 
 
 def bounds_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
-    """One row per comparison that has bounds over all groups that people may belong to."""
+    """One row per comparison with bounds over all possible groups of people."""
     bounded = [
         (
             one.metric, one.group, one.other, null.unknown.events.both[1] + null.unknown.others.both[1],
@@ -232,7 +227,7 @@ def bounds_frame(rows: Iterable[Comparison]) -> pd.DataFrame:
 
 
 def written_labels(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a copy in which labels of several features are one text each, so that any file can hold them."""
+    """A copy with the labels of several features joined into one text, for any file format."""
     places = [name for name in ("group", "other", "stratum") if name in frame]
     return frame.assign(**{name: [label(value) for value in frame[name]] for name in places})
 
@@ -305,7 +300,7 @@ def _values(values: GroupValues, sizes: Integers, places: Sequence[tuple[int, in
 
 
 def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:
-    """Return resampled statistics, a column for each comparison; NaN where they were enumerated or drawing stopped."""
+    """Resampled statistics, one column per comparison; NaN if enumerated, or after drawing stopped."""
     drawn = [one.draws for one in comparisons]
     if not n_resamples or all(column is None for column in drawn):
         return None

@@ -100,10 +100,7 @@ def measure(
 def measure_metric(
     metric: Metric, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence
 ) -> Measurement:
-    """Test every comparison of a metric on its own: by studentized resamples, unless its class is registered here.
-
-    A kind of test whose metrics are measured in another way registers how.
-    """
+    """Test every comparison of a metric on its own: by studentized resamples, unless its class is registered here."""
     assert not isinstance(metric, Omnibus)  # registered below
     made = evaluation_of(design, metric, kinds)
     return replace(measure_studentized(design, made, known, seed), binning_error=binning_error(made, design.sample))
@@ -120,7 +117,7 @@ def _(metric: Omnibus, design: Design, kinds: Kinds, known: Known, seed: np.rand
 
 
 def _for_people(sample: Sample, settings: Settings) -> Settings:
-    """Return the test of people of whose weights only sums are known: asymptotic, as they tell no more."""
+    """The test of people with known sums of weights only: asymptotic, because only that depends on sums alone."""
     if not sample.summed:
         return settings
     asked = {"variance": settings.asked_variance, "method": settings.question.method}
@@ -162,7 +159,7 @@ def _design(
 
 
 def undefined_draws(one: Comparison) -> Iterator[Exclusion]:
-    """List the resamples in which a comparison is undefined, which count in neither part of its p-value."""
+    """Yield the resamples in which a comparison is undefined, which its p-value does not count."""
     if one.n_extreme is not None and one.n_undefined:
         total = one.n_defined + one.n_undefined
         reason = f"undefined in {one.n_undefined:,} of {total:,} resamples, which are not counted"
@@ -171,12 +168,12 @@ def undefined_draws(one: Comparison) -> Iterator[Exclusion]:
 
 
 def is_counted(sample: Sample, settings: Settings) -> bool:
-    """Whether rates are counted: people without weights or clusters, and a standard error that counts give."""
+    """Whether rates are counted: no weights or clusters, and a standard error that counts give."""
     return sample.weight is None and sample.clusters is None and settings.variance in ("score", "delta", None)
 
 
 def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classes: tuple[Any, ...] | None) -> Any:
-    """Return the positive label; None where no metric asks for it and nothing says which it is."""
+    """The positive label; None if no metric needs it and it is ambiguous."""
     of_labels = [metric for metric in metrics if is_of_labels(metric)]
     read = sorted(frozenset().union(*(metric.reads for metric in of_labels)))
     for name in read:
@@ -208,7 +205,7 @@ def is_of_labels(metric: Metric) -> bool:
 
 
 def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
-    """Refuse numbers where metrics ask for labels, and where the truth is numbers say which metrics are for these."""
+    """Check that metrics of labels get no numbers; the error lists metrics for numbers."""
     try:
         check_labels(sample.labels_of(name), name)
     except ParameterError as error:
@@ -307,7 +304,7 @@ def _within(metric: Metric, settings: Settings) -> str | None:
 
 
 def positive_for(design: Design, metric: ScoreMetric) -> Any:
-    """Return the label that becomes 1 for a metric of numbers, None where numbers are taken as they are."""
+    """The label that becomes 1 for a metric of numbers; None if numbers are used unchanged."""
     if not isinstance(metric, BuiltIn) or metric.positive == "always":
         return design.pos_label
     if metric.positive == "never":
@@ -334,10 +331,7 @@ def positive_for(design: Design, metric: ScoreMetric) -> Any:
 def _as_rate(
     design: Design, metric: ScoreMetric, kinds: Kinds
 ) -> tuple[Rate, tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]] | None:
-    """Return a mean of zeros and ones, or a share of those who meet a condition, as the rate that it is.
-
-    It has an exact test. None for everything else.
-    """
+    """A mean of zeros and ones, or a conditional share, as a rate with an exact test; None for everything else."""
     if not isinstance(metric, BuiltIn) or not is_counted(design.sample, design.settings) or kinds.counts is None:
         return None
     n = kinds.counts.shape[2]
@@ -364,7 +358,7 @@ def _as_rate(
 
 
 def evaluation_of(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Evaluation:
-    """Say how a metric is evaluated: within what labels are permuted, and by which standard error."""
+    """How a metric is evaluated: the permutation scheme and the standard error."""
     variance = design.settings.asked_variance
     if variance == "score" and isinstance(metric, ScoreMetric):
         raise ParameterError(
@@ -403,7 +397,7 @@ def check_clusters(sample: Sample, settings: Settings) -> None:
 
 
 def permuted_within(metrics: Sequence[Metric], settings: Settings, *, clustered: bool = False) -> Any:
-    """Where people were taken to be exchangeable: one word if it is the same for every metric, else one per metric."""
+    """The sets within which labels are permuted: one word if the same for every metric, else one per metric."""
     if settings.question.method == "bootstrap" or clustered:
         return None
     if settings.within != "auto":
@@ -417,7 +411,7 @@ def permuted_within(metrics: Sequence[Metric], settings: Settings, *, clustered:
 
 
 def shared(by_metric: Mapping[str, Any]) -> Any:
-    """Return the value that all metrics share, or a dict by metric if they differ; None if there is none."""
+    """The value that all metrics share, or a dict by metric if they differ; None without values."""
     kinds = set(by_metric.values())
     return dict(by_metric) if len(kinds) > 1 else next(iter(kinds), None)
 

@@ -1,9 +1,4 @@
-"""What chance alone would have shown, and what could have been shown at all.
-
-What could have been seen by chance in one comparison: the null distribution of its statistic, as reported.
-
-The smallest disparity that a comparison could have shown, for tests, audits, drawings and reports alike.
-"""
+"""The null distribution of a comparison as reported, and the smallest disparity that it could have detected."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +33,7 @@ RESAMPLES = {
 
 
 def null_histogram_of(one: Comparison) -> NullHistogram | None:
-    """Return the distribution of a comparison under its null hypothesis; None where its statistic is undefined."""
+    """The null distribution of a comparison; None if its statistic is undefined."""
     null, equality = one.null, one.null.question.margin_bounds is None
     if isinstance(null, RateNull) and equality and one.method.startswith("exact") and null.worst is not None:
         histogram = _enumerated(one, null, null.worst)
@@ -78,7 +73,7 @@ def null_histogram_of(one: Comparison) -> NullHistogram | None:
 
 
 def _enumerated(one: Comparison, null: RateNull, pair: Pair) -> NullHistogram | None:
-    """The distribution of the difference given how many events both sides have; None if it is too long to show."""
+    """The distribution of the difference given the events of both sides; None if it is too long to show."""
     conditional, p = one.method == "exact conditional", p_of(one.log_p)
     known = one.log_p if conditional else None
     bins = null_distribution.given_totals(pair.x1, pair.d1, pair.x2, pair.d2, null.question.alternative, known)
@@ -140,8 +135,8 @@ def _histogram(kind: str, statistic: str, bins: Bins, observed: float, one: Comp
 class Supposed:
     """The assumptions behind the power of one comparison: the question, the level, and the people as observed.
 
-    `table` are two rates whose test has a power that is known; of others there is the `error` of the disparity. Where
-    draws are too few for a p-value of that level, `enough` is False.
+    `table`: two rates whose test has a known power; otherwise the `error` of the disparity is used. `enough` is False
+    if resamples are too few for a p-value at the level.
     """
 
     question: Question
@@ -153,19 +148,19 @@ class Supposed:
 
     @classmethod
     def of(cls, one: Comparison, level: float, n_resamples: int) -> Self:
-        """Take it from a comparison, at the level that the adjustment leaves the smallest p-value."""
+        """The assumptions of a comparison, at the level that the adjustment leaves the smallest p-value."""
         null, enough = one.null, one.draws is None or level * (1 + n_resamples) >= 1
         return cls(null.question, level, one.bounds, null.table(), null.error(), enough)
 
     def among(self, times: float) -> Self:
-        """Return the same with so many times the people."""
+        """The same with so many times the people."""
         table = self.table
         if table is not None:
             table = replace(table, d_group=table.d_group * times, d_other=table.d_other * times)
         return replace(self, table=table, error=self.error / float(np.sqrt(times)))
 
     def disparity(self, power: float, direction: str) -> float:
-        """Return the disparity that is found going "up" or "down", exactly; infinite or NaN where there is none."""
+        """The disparity detected going "up" or "down", exactly; infinite or NaN if there is none."""
         size = float(detectable_sizes([self], power, direction=direction, accuracy="exact")[0])
         if self.question.disparity != "difference":
             return size if direction == "up" or not np.isfinite(size) else 1 / size
@@ -175,11 +170,10 @@ class Supposed:
 def detectable_sizes(
     supposed: Sequence[Supposed], power: float = DETECTION_POWER, *, direction: str = "farther", accuracy: str = "quick"
 ) -> Floats:
-    """Return sizes of disparities that are found with a power; see `detectable_rates` for direction and accuracy.
+    """Sizes of disparities that are detected with a power; see `detectable_rates` for direction and accuracy.
 
-    Of two rates it is the power of the test that was run, with the two denominators and the others' rate as they were
-    seen; everything else is computed from its standard error. NaN where there is none, infinity where no disparity is
-    found with that power.
+    For two rates the power is that of the test run, at the observed denominators and the others' rate; otherwise it
+    follows from the standard error. NaN: no test; infinity: no disparity is detected.
     """
     sizes = np.full(len(supposed), np.nan)
     kinds = [(one.question, one.level, one.table is None) for one in supposed]
@@ -199,7 +193,7 @@ def detectable_sizes(
 
 
 def minimum_detectable(results: Sequence[Result]) -> list[Floats]:
-    """Return sizes of disparities that the comparisons of each result would have detected with the usual power."""
+    """Sizes of disparities that each result's comparisons would have detected with the usual power."""
     given = ((one, r.verdict.level, r.settings.n_resamples) for r in results for one in r.comparisons)
     sizes = detectable_sizes([Supposed.of(*each) for each in given])
     return np.split(sizes, np.cumsum([len(result.comparisons) for result in results])[:-1])

@@ -1,7 +1,4 @@
-"""Metrics that look at all groups at once: one row, tested by permuting everybody's labels.
-
-Calibration curves: groups against each other, or each group against its own scores.
-"""
+"""Metrics of all groups at once (calibration curves, dependence): one row, tested by permuting all labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -75,7 +72,7 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
 
 
 def _paths(design: Design, metric: Calibration, read: Reader, contrast: Contrast) -> dict[int, Path]:
-    """Return the path in each stratum in which both sides have people of about the same score."""
+    """The path in each stratum in which both sides have people with similar scores."""
     sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
     out: dict[int, Path] = {}
@@ -150,7 +147,7 @@ NAME, UNDEFINED = "everybody", "undefined for these people"
 
 @dataclass(frozen=True)
 class Everybody:
-    """One stratum's people, group by kind, and the metric as a function of their masses."""
+    """One stratum's people by group and kind, and the metric as a function of these counts."""
 
     statistic: Callable[[Floats], Floats]
     counts: np.ndarray
@@ -164,7 +161,7 @@ class Everybody:
         return self.statistic(masses if self.weight is None else masses * self.weight)
 
     def draw(self, size: int, seed: np.random.SeedSequence) -> Floats:
-        """Return the metric of `size` permutations; NaN where it cannot be computed."""
+        """The metric of `size` permutations; NaN where it cannot be computed."""
         rng = np.random.default_rng(seed)
         out = []
         for table in self._tables(size, rng):
@@ -196,7 +193,7 @@ class Everybody:
 
 
 def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
-    """Make and test the comparisons of a metric of all groups: one for everybody, and one for each stratum."""
+    """Make and test the comparisons of a metric of all groups: one overall, and one for each stratum."""
     # A p-value that may be twice that of a side has no number of resamples that is enough for either.
     sample, settings = design.sample, replace(design.settings, n_decisive=None)
     strata = []
@@ -254,7 +251,7 @@ def _sides(extreme: str) -> list[str]:
 
 
 def _with_draws(one: Comparison, drawn: Floats, settings: Settings) -> Comparison:
-    """Count in the direction that is evidence against independence; twice the smaller tail where neither does."""
+    """Count in the direction that is evidence against independence, or twice the smaller tail if neither is."""
     sides = _sides(one.null.side)
     found = [with_draws(one, drawn, settings, side=side) for side in sides]
     least = min(found, key=lambda tested: (tested.log_p, tested.n_extreme, tested.n_defined))
@@ -270,7 +267,7 @@ def _observed(stratum: Everybody) -> float:
 
 
 def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) -> None:
-    """Refuse parameters that have no meaning for all groups at once; a reference is for the metrics beside it."""
+    """Check that parameters have a meaning for metrics of all groups; a reference serves other metrics."""
     if isinstance(metric, Calibration):
         check_calibration(metric, settings)
         return

@@ -1,4 +1,4 @@
-"""The order of pairs: reports and drawings show the smaller value first, whatever order a test took groups in."""
+"""The order of pairs in reports and drawings: the smaller value first."""
 
 from dataclasses import replace
 
@@ -16,10 +16,10 @@ TURNED = ("group", "other", "n_group", "n_other", "value_group", "value_other", 
 
 
 def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return comparisons of pairs of groups with the smaller value first, as reports and drawings show them.
+    """Comparisons with the smaller value of each pair first, as reports and drawings show them.
 
-    A pair has one order in all strata: that of its average over them. A group that is compared with a reference, with
-    its parents or with everyone else comes first whatever its value, as it does where the alternative has a direction.
+    A pair has the order of its average over strata in all of them. Groups compared with a reference, their parents or
+    everyone else come first, and so does the group if the alternative has a direction.
 
     Examples
     --------
@@ -41,10 +41,7 @@ def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def oriented_histogram(setup: Setup, comparisons: pd.DataFrame, row: int, histogram: NullHistogram) -> NullHistogram:
-    """Return the null distribution of the comparison in a row, as that comparison is shown.
-
-    A distance from a margin has no sign of the kind, and stays as it is.
-    """
+    """The null distribution of a row's comparison in the order shown; distances from a margin have no sign."""
     if setup.margin_bounds is not None or not _turned(setup, comparisons)[row]:
         return histogram
     low, high = (tuple(0.0 - end for end in reversed(ends)) for ends in (histogram.high, histogram.low))

@@ -1,9 +1,4 @@
-"""Outcomes that are numbers, and metrics that are sums over people.
-
-Outcomes that are numbers: a column of them, or what a user's function makes of labels and predictions.
-
-Metrics that are sums over people: what each row of a sample adds to a rate or to a mean.
-"""
+"""Outcomes that are numbers (columns, or a user's function of labels and predictions), and sums over people."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -29,7 +24,7 @@ LARGEST = 1e307
 
 
 def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats:
-    """Return a column's values as floats."""
+    """A column's values as floats."""
     strange = next((level for level in column.levels if not isinstance(level, Real | Decimal)), None)
     if strange is not None:
         raise ParameterError(f"{where} holds {strange!r}, which is not a number: {instead}")
@@ -43,7 +38,7 @@ def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats
 
 
 def predicted_columns(y_true: Any, y_pred: Any, y_score: Any) -> dict[str, Column]:
-    """Return true values, if there are any, and predictions, in whose place scores may stand, as columns."""
+    """True values, if any, and predictions (or scores in their place), as columns."""
     if y_score is not None:
         raise ParameterError("y_pred and y_score are both given: pass the predictions or, in their place, scores")
     given = {"y_true": y_true, "y_pred": y_pred}
@@ -51,7 +46,7 @@ def predicted_columns(y_true: Any, y_pred: Any, y_score: Any) -> dict[str, Colum
 
 
 def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
-    """Return the value of a user's function of true and predicted values, one finite number per person."""
+    """A user's function of true and predicted values, as one finite number per person."""
     name = name_of(function)
     try:
         values = function(y_true.copy(), y_pred.copy())
@@ -72,7 +67,7 @@ def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """A metric, as what each row of people adds to its sums (n_rows, K), and how these are tested."""
+    """A metric as each row's contribution to its sums (n_rows, K), and how these are tested."""
 
     metric: Metric
     sums: Sums
@@ -113,13 +108,13 @@ def measure_of(design: Design, metric: Metric) -> Measure:
 
 
 def _without_noise(z: Floats) -> Floats:
-    """Round away what centring has done to the last digits, which depends on how many rows there are."""
+    """Round away the rounding error of centring, which depends on the number of rows."""
     unit = 2.0 ** (np.frexp(np.abs(z).max(initial=0.0))[1] - 44)
     return np.asarray(np.round(z / unit) * unit)
 
 
 def means() -> list[str]:
-    """Return the names of the metrics that are means of a value of each person."""
+    """The names of the metrics that are means over people."""
     columns = {"y_true": [0, 1], "y_pred": [0, 1], "y_score": [0.25, 0.5]}
     context = Context({name: read_column(values, name) for name, values in columns.items()}, 1)
     return [name for name, declared in SCORES.items() if type(declared.functional(context)) is Mean]

@@ -1,4 +1,4 @@
-"""From a model, predictions or a table of counts to the people of a test: everything is read once, here."""
+"""From a model, predictions or a table of counts to the people of a test."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ FROM_TABLE = "a table of counts"
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What a test is given about people: `X` is what a model predicts from, or the predictions.
+    """Data given to a test; `X` holds features of a model, or predictions.
 
-    `columns` are groups, strata, weights and clusters by the names of their parameters; the caller's name of `X` is
-    `called`. A model that is asked by others too is asked by a `call` that remembers.
+    `columns`: groups, strata, weights and clusters by parameter; `called`: the caller's name of `X`; `call`: a cached
+    call of a model that several tests use.
     """
 
     X: Any
@@ -42,7 +42,7 @@ class Inputs:
 
     @classmethod
     def of_fit(cls, X: Any, y: Any, predict_params: dict[str, Any] | None, **columns: Any) -> Self:
-        """What a ``fit`` is given, with the columns of `X` in the place of their names."""
+        """The arguments of a ``fit``, with columns of `X` in place of their names."""
         X, y, columns = readers.given_to_fit(X, y, columns)
         return cls(X, readers.one_column(y, warned=True), columns, None, predict_params)
 
@@ -78,7 +78,7 @@ class GroupsTest(Compared, ReportMixin):
 
     @abstractmethod
     def _check(self) -> tuple[Settings, list[Metric] | None]:
-        """Check the parameters; return what will be run, and the metrics; None: they depend on the predictions."""
+        """Check the parameters; return settings and metrics (None: they depend on the predictions)."""
 
     @abstractmethod
     def _fit_sample(
@@ -87,12 +87,12 @@ class GroupsTest(Compared, ReportMixin):
         """Test people; `subject` is what they come from."""
 
     def _checked(self) -> tuple[Settings, list[Metric] | None]:
-        """Check the parameters, those of how a model is asked among them; return what `_check` returns."""
+        """Check all parameters, also those for predicting; return the result of `_check`."""
         check_choice("response", self.response, ("auto", *SCORED))
         return self._check()
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
-        """Return the metrics of scores that the estimator is asked for where none are named, and what they read."""
+        """The default metrics of scores for the estimator, and the responses that they read."""
         return [], {"y_pred"}
 
     def _seed(self) -> Any:
@@ -115,34 +115,33 @@ class GroupsTest(Compared, ReportMixin):
         Parameters
         ----------
         X : array-like
-            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
-            (n_samples,).
+                The features of the estimator; with ``estimator=None`` the predictions, of shape (n_samples,).
         y : array-like of shape (n_samples,), optional
-            True labels; None where the metrics need none.
+                True labels; None if the metrics need none.
         sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            The groups: one or several columns of length n_samples.
+                The groups: one or several columns of length n_samples.
         control_features : array-like, frame, mapping, or names of columns of `X`, optional
-            Strata within which groups are compared.
+                Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-            The weight of each person, at least 0.
+                The weight of each person, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person. The null hypothesis is still about the
-            groups' values; to test disparities within clusters, pass them as `control_features`.
+                Dependent rows, such as repeated decisions on one person. The null hypothesis is still about the groups'
+            values; to test disparities within clusters, pass them as `control_features`.
         predict_params : dict, optional
-            Further arguments of the estimator's ``predict``. A model that predicts from groups, such as fairlearn's
-            ``ThresholdOptimizer``, gets those that are compared, or ``predict_params={"sensitive_features": ...}``.
+                Further arguments of ``predict``. A model that predicts from groups, such as fairlearn's
+            ``ThresholdOptimizer``, gets those compared, or ``predict_params={"sensitive_features": ...}``.
 
         Returns
         -------
         self
-            The fitted test.
+                The fitted test.
 
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
+                If a parameter or an input is not usable.
         NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
+                If a scikit-learn estimator is not fitted.
         """
         return self._fit(
             Inputs.of_fit(
@@ -179,22 +178,21 @@ class GroupsTest(Compared, ReportMixin):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
-            True labels; None where the metrics need none.
+                True labels; None if the metrics need none.
         y_pred : array-like of shape (n_samples,) or (n_samples, 1), optional
-            Predictions: labels or numbers, or scores if the metrics read only scores.
+                Predictions: labels or numbers, or scores if the metrics read only scores.
         y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2), optional
-            Scores of the positive label, for metrics that need them beside predictions, or alone; or what
-            ``predict_proba`` returns for two classes.
+                Scores of the positive label, or the result of ``predict_proba`` for two classes.
         sensitive_features : array-like, frame or mapping
-            The groups: one or several columns of length n_samples.
+                The groups: one or several columns of length n_samples.
         control_features : array-like, frame or mapping, optional
-            Strata within which groups are compared.
+                Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
+                The weight of each person, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together, as in `fit`.
+                Dependent rows, as in `fit`.
         **params
-            Parameters of the test.
+                Parameters of the test.
 
         Returns
         -------
@@ -275,15 +273,15 @@ class GroupsTest(Compared, ReportMixin):
         Parameters
         ----------
         table : CountTable
-            People by stratum, group and cell; its cells must hold what the metrics read. If it has scores but no
-            predictions, the scores are used as predictions by metrics that read nothing else.
+                Counts with the cells that the metrics read. Scores without predictions serve as predictions of metrics
+            that read nothing else.
         **params
-            Parameters of the test.
+                Parameters of the test.
 
         Returns
         -------
         test
-            The fitted test, the same as from the rows that the table counts.
+                The fitted test, the same as from the rows.
 
         Examples
         --------
@@ -425,7 +423,7 @@ class GroupsTest(Compared, ReportMixin):
         return sample, settings, metrics, seed, subject
 
     def _check_pos_label(self, error: ParameterError, *labels: Any) -> None:
-        """Raise an error about groups together with one about the positive label, where both are due."""
+        """Raise errors about groups and the positive label together."""
         given = [values for values in labels if values is not None]
         levels = [level for values in given for level in getattr(readers.read_values(values, "y"), "levels", ())]
         try:
@@ -434,7 +432,7 @@ class GroupsTest(Compared, ReportMixin):
             raise ParameterError(f"{error} Besides, {other}") from None
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        """Read one row per person; a test may look up in `X` what else it needs to know of people."""
+        """Read one row per person; a test may read further columns of `X`."""
         missing = getattr(self, "missing", None)
         return Sample.from_predictions(inputs.y, y_pred, y_score=y_score, missing=missing, **inputs.columns)
 
@@ -472,7 +470,7 @@ class GroupsTest(Compared, ReportMixin):
 
 
 def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
-    """Refuse a table whose cells do not hold what metrics, or the place where labels are permuted, read."""
+    """Check that a table's cells hold the columns that metrics and permutations read."""
     missing = sorted(needed - set(sample.columns))
     if missing:
         names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
@@ -482,7 +480,7 @@ def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) ->
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
-    """Return the responses that every metric of scores can use, in the first one's order, and the metrics' names."""
+    """The responses that every metric of scores can use, in the first one's order, and the metrics' names."""
     asking = [
         metric for metric in metrics if isinstance(metric, ScoreMetric | Calibration) and "y_score" in metric.reads
     ]

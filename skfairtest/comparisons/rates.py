@@ -43,7 +43,7 @@ from skfairtest.metrics import Rate
 
 @dataclass(frozen=True)
 class RateNull(core.NullDistribution):
-    """The null distribution of a rate of two sides, given how many people meet the condition on both."""
+    """The null distribution of a rate on two sides, given both denominators."""
 
     pair: Pair
     scale: Scale
@@ -74,7 +74,7 @@ class RateNull(core.NullDistribution):
         return [out[place] for place in range(len(nulls))]
 
     def table(self) -> TwoRates | None:
-        """Return the only stratum's table; a margin of a function of the rate has no power that is known."""
+        """The only stratum's table; None with several strata, or if the test's power is not known."""
         pair, equality = self.pair, self.question.margin_bounds is None
         known = equality or (self.scale.is_identity and self.question.disparity != "odds_ratio")
         if len(pair.x1) > 1 or not known:
@@ -83,7 +83,7 @@ class RateNull(core.NullDistribution):
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
 
     def error(self) -> float:
-        """Return the delta method's standard error."""
+        """The delta method's standard error."""
         if self.question.disparity == "odds_ratio":
             return log_odds_ratio(self.pair)[1]
         if self.question.disparity == "ratio" and not np.isfinite(linearized(self.pair, self.scale, "ratio")[0]):
@@ -100,7 +100,7 @@ class RateNull(core.NullDistribution):
         return int(self.pair.d1.sum())
 
     def homogeneity(self) -> Homogeneity | None:
-        """Test that the disparity is the same in every stratum; of a disparity to everyone that it is to the rest."""
+        """Test that the disparity (against everyone: the one to the rest) is the same in every stratum."""
         pair, disparity = self.pair, self.question.disparity
         if len(pair.x1) < 2:
             return None
@@ -131,11 +131,10 @@ def count(
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
     what: tuple[Hashable, bool],
 ) -> tuple[Rate, core.Measurement, RateTable]:
-    """Estimate one rate's comparisons, which are not tested yet; return also the table that resamples are drawn from.
+    """Estimate one rate's comparisons, not yet tested; return also the table for resampling.
 
-    `table` is (counts, event, given, roles): which cells are counted in the numerator and the denominator, and the
-    columns by which labels may be exchanged within (see `Settings.within`), for each which cells are true. `what` is
-    equal if the rate is, and whether that is its complement.
+    `table`: (counts, event, given, roles), the cells of numerator and denominator, and per column within which labels
+    may be exchanged (see `Settings.within`) its true cells. `what`: see `Design.what_is_equal`.
     """
     counts, event, given, _ = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
@@ -155,7 +154,7 @@ def count(
 
 
 def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> core.GroupValues:
-    """Return a metric in every stratum and group, with Wilson limits."""
+    """A metric in every stratum and group, with Wilson limits."""
     z, _ = quantiles("two-sided", settings.alpha)
     low, high = wilson(events, denominators, z)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -216,7 +215,7 @@ def _rows(
 
 
 def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Floats, Floats]:
-    """Return each row's pair within the strata in which it is defined, None if there are none, and both its values."""
+    """Each row's pair in the strata in which it is defined, None without any, and both its values."""
     each: list[Pair | None] = [None] * len(pairs.x1)
     first, second = np.full((2, len(each)), np.nan)
     patterns, numbers = np.unique(pairs.defined(), axis=0, return_inverse=True)
@@ -258,12 +257,12 @@ Tested = dict[Hashable, tuple[float, str]]
 
 
 def hypothesis_of(one: core.Comparison) -> Hashable:
-    """What a comparison shares its p-value by: its hypothesis, or what makes a directed one unlike any other."""
+    """The key by which comparisons share a p-value: the hypothesis, or a unique key if directed."""
     return one.hypothesis or (one.metric, one.contrast)
 
 
 def test_enumerated(rows: Iterable[core.Comparison], settings: Settings) -> Tested:
-    """Test all comparisons of rates whose exact test is that the rates of one stratum are equal, all at once."""
+    """Test all comparisons with an exact test of equal rates in one stratum, all at once."""
     pairs: dict[Hashable, Pair] = {}
     for one in rows:
         if null_of(one).is_enumerated:
@@ -282,10 +281,9 @@ def test_rate(
     rate: Rate, made: core.Measurement, table: RateTable, settings: Settings, known: Known,
     seed: np.random.SeedSequence, tested: Tested,
 ) -> core.Measurement:  # fmt: skip
-    """Test each comparison of one rate; draw tables where a resampled method needs them.
+    """Test each comparison of one rate, with resampled tables if the method needs them.
 
-    A hypothesis is tested once: further comparisons with it take the p-value of the first, which is `known`, or
-    `tested` already.
+    Each hypothesis is tested once: further comparisons take the p-value of the first (`known`, `tested`).
     """
     if not made.comparisons:
         return made
@@ -344,7 +342,7 @@ def _resampled(
 
 
 def _answered(rate: Rate, rows: list[core.Comparison], settings: Settings, tested: Tested) -> list[core.Comparison]:
-    """Take the p-values of `tested` hypotheses, and test the others; at a margin each comparison has its own test."""
+    """Take known p-values of `tested` hypotheses, and test the others; with a margin each is tested."""
     question, scale, pairs = rows[0].null.question, scale_of(rate), [null_of(one).pair for one in rows]
     at_margin = question.margin_bounds is not None
     keys = list(range(len(rows))) if at_margin else list(map(hypothesis_of, rows))
@@ -374,7 +372,7 @@ def _answered(rate: Rate, rows: list[core.Comparison], settings: Settings, teste
 
 
 def _error(null: RateNull, settings: Settings, error: float) -> float:
-    """Return the standard error that is shown: of the difference, or of the logarithm of the ratio."""
+    """The standard error shown: of the difference, or of the log ratio."""
     if settings.variance == "score":
         return float(shown_error([null.pair], null.question, np.array([error]), null.scale)[0])
     if null.question.disparity == "ratio" and settings.variance is not None:

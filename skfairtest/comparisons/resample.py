@@ -1,9 +1,4 @@
-"""Resamples, and the p-values that they give.
-
-Drawing resamples: in chunks with their own seeds, by any number of processes.
-
-P-values that count resamples, at equality or at a margin.
-"""
+"""Resamples, drawn in chunks with their own seeds by any number of processes, and p-values that count them."""
 
 from __future__ import annotations
 
@@ -27,7 +22,7 @@ T = TypeVar("T")
 
 
 class Task(NamedTuple):
-    """What is resampled: ``draw(size, seed)``, the seed of its chunks' seeds, and whether chunks so far are enough."""
+    """A resampling task: ``draw(size, seed)``, the seed of its chunks, and whether chunks so far are enough."""
 
     draw: Callable[[int, np.random.SeedSequence], Any]
     seed: np.random.SeedSequence
@@ -47,7 +42,7 @@ def resample(
 
 
 def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> list[list[Any]]:
-    """Draw all resamples of several tasks, or with ``n_resamples="adaptive"`` as many as each asks for."""
+    """Draw all resamples of several tasks; with ``n_resamples="adaptive"`` as many as each needs."""
     sizes = looks(settings.n_resamples, adaptive=settings.adaptive, n_decisive=settings.n_decisive)
     n_chunks = sum(map(len, sizes))
     seeds = [iter(task.seed.spawn(n_chunks)) for task in tasks]
@@ -75,12 +70,11 @@ def with_draws(
     skewness: float = 0.0,
     side: str = "",
 ) -> Comparison:
-    """Count the draws that are at least as extreme as the data; with adaptive draws those until the answer is known.
+    """Count the draws at least as extreme as the data; adaptive ones until the answer is known.
 
-    Permuted labels mix the values of both sides. Where a small group has many that are not 0 and a large one hardly
-    any, the permuted small groups have hardly any, and the statistic varies less than in the data: the p-value of a
-    studentized one is therefore not below that of t with some degrees of `freedom`, with and without the `skewness` of
-    means. `side` is by default that of the null distribution.
+    Permuted labels mix both sides: if a small group has many nonzero values and a large one hardly any, the statistic
+    varies less than in the data. A studentized p-value is therefore not below that of t with some `freedom`, with and
+    without the `skewness` of means.
     """
     side, statistic = side or row.null.side, row.statistic
     found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
@@ -104,8 +98,8 @@ def with_draws(
 def with_samples(row: Comparison, least_log_p: float = -np.inf) -> Comparison:
     """Count bootstrap samples at equality, or at the margin.
 
-    Where the people of a side are all alike, so are all of its samples: they say nothing about what is uncertain there,
-    and the p-value is not below the asymptotic one, `least_log_p`.
+    If all people of a side are alike, so are its samples; the p-value is then at least the asymptotic one,
+    `least_log_p`.
     """
     samples, question = row.null.samples, row.null.question
     assert samples is not None

@@ -1,4 +1,4 @@
-"""The parameters of a test, checked once: names of what is wrong, what was found, what to do."""
+"""The parameters of a test, checked once, with errors that name the parameter, its value and the remedy."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,10 +33,7 @@ MOST_RESAMPLES = 10_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked parameters; `question`, `variance`, `adjust` and `method` are what will be run.
-
-    "shaffer" is Holm's adjustment where no hypothesis follows from others.
-    """
+    """Checked parameters; `question`, `variance`, `adjust` and `method` are those that will be run."""
 
     compare: str
     reference_group: Any
@@ -65,10 +62,7 @@ class Settings:
 
 
 def check_settings(*, shares: bool = True, **params: Any) -> Settings:
-    """Check every parameter of a test, and refuse combinations that have no meaning; others are not looked at.
-
-    `shares` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
-    """
+    """Check every parameter of a test, and their combinations; `shares`: no metric goes beyond 0 and 1."""
     given = {name: params.get(name, default) for name, default in DEFAULTS.items()}
     for name, choices in CHOICES.items():
         check_choice(name, given[name], choices)
@@ -137,7 +131,7 @@ def check_settings(*, shares: bool = True, **params: Any) -> Settings:
 
 
 def _check_bounds(compare: str, method: str) -> None:
-    """Refuse bounds over all groups if p-values are not those of one table after the other."""
+    """Check that p-values can have bounds: no best group, and no resampling."""
     by_best = compare in ("to_highest", "to_lowest")
     if by_best or method in ("permutation", "bootstrap"):
         given, instead = f"method={method!r}", "method='auto', variance='auto', within='auto'"
@@ -191,7 +185,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
 
 
 def _two_ends(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float]:
-    """Return both ends of a margin of equivalence, of which one may be open: what must be shown has a direction."""
+    """Both ends of a margin of equivalence, of which one may be open."""
     is_difference = disparity == "difference"
     equal, least, most = (0.0, -1.0 if unit else -np.inf, 1.0 if unit else np.inf) if is_difference else (1, 0, np.inf)
     known = [end for end in margin if end is not None]
@@ -213,7 +207,7 @@ def _two_ends(margin: Any, disparity: str, alternative: str, *, unit: bool) -> t
 def _method(
     method: str, variance: str | None, within: str | None, margin_bounds: tuple[float, float] | None
 ) -> tuple[str, str | None]:
-    """Resolve method and variance: score statistics within each rate's own condition alone have exact tests."""
+    """Resolve method and variance: only score statistics permuted within the rate's condition have exact tests."""
     conflicting = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
     conflicting += [f"within={within!r}"] if within != "auto" else []
     if conflicting and method in ("exact", "asymptotic"):

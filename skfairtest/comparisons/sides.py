@@ -1,4 +1,4 @@
-"""Two sides of a contrast, evaluated in every stratum: what is shown, what is tested, and how uncertain both are."""
+"""Two sides of a contrast, evaluated in every stratum, with their errors."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,13 +22,12 @@ ROUNDING = 1e-30
 
 @dataclass(frozen=True)
 class TwoSides:
-    """A contrast over the strata in which both sides are defined, whose numbers are `places`.
+    """A contrast over the strata (`places`) in which both sides are defined.
 
-    Moments, of shape (S,), are those `shown`, the second side being everyone where that is compared with; those
-    `tested`, that side being never everyone, with the errors of resamples; and the same `unpooled`, with errors of
-    values that differ. Arrays of shape (S, 2) are the `mass` by which values are averaged, the effective people, the
-    people and the third moments of both sides. `n_equivalent` are the people that values tested as rates are worth: of
-    both sides, and of everyone where that is compared with.
+    Moments, shape (S,): `shown`, the second side perhaps everyone; `tested`, never everyone, with the errors of
+    resamples; `unpooled`, with errors of values that differ. Arrays of shape (S, 2): the `mass` by which values are
+    averaged, the effective people, the people and the third moments of both sides. `n_equivalent`: effective people of
+    values tested as rates, of both sides and everyone.
     """
 
     evaluation: Evaluation
@@ -45,7 +44,7 @@ class TwoSides:
     n_equivalent: Floats
 
     def within(self, place: int | None) -> Self:
-        """Return the sides in one stratum; None: in all of them."""
+        """The sides in one stratum; None: in all of them."""
         if place is None:
             return self
         at = [number for number, own in enumerate(self.places) if own == place]
@@ -76,17 +75,17 @@ class TwoSides:
         return "permutation" if self.nested else "sign flipping"
 
     def skewness(self) -> float:
-        """Return the skewness of the difference's error over all strata: the normal distribution has none."""
+        """The skewness of the difference's error over all strata; 0 for the normal distribution."""
         share = self.balanced / self.balanced.sum()
         spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
         third = float((share**3 * (self.third_moments[:, 0] - self.third_moments[:, 1])).sum())
         return third / spread**1.5 if spread > 0 else 0.0
 
     def unseen(self, way: float) -> tuple[float, float]:
-        """Return the skewness of the difference's error towards `way`, and the people who say how uncertain it is.
+        """The skewness of the difference's error towards `way`, and the number of people behind it.
 
-        Both are those of the more skewed values, as if the smaller side's were like the larger side's where they look
-        less skewed: so few may lack the extreme ones. 0 and 0 where the people of a side are all alike.
+        The smaller side is taken to be at least as skewed as the larger one: its few people may lack the extreme
+        values. 0 and 0 if all people of a side are alike.
         """
         share = (self.balanced / self.balanced.sum())[:, None]
         variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1)
@@ -111,7 +110,7 @@ class TwoSides:
         return two_sides.welch_freedom(variances, self.n_effective)
 
     def form(self, disparity: str, *, tested: bool = False) -> Form:
-        """Return the disparity at any size of it, as it is shown or `tested`: to the rest where it is shown to all."""
+        """The disparity at any size, `tested` or as shown; tested against the rest if shown against everyone."""
         weights, own = self.weights, self.unpooled
         low, high = self.evaluation.bounds
         # Between -1 and 1 a ratio is none of rates.
@@ -152,7 +151,7 @@ class TwoSides:
         return np.array([cast(Robust, s.functional).most_people(s.counts.astype(float)) for s in self.strata])
 
     def homogeneity(self, disparity: str) -> Homogeneity | None:
-        """Test that the disparity to those who are not in the group is the same in every stratum."""
+        """Test that the disparity to the rest is the same in every stratum."""
         if len(self.strata) < 2 or self.evaluation.variance is None:
             return None
         own, one = self.spread_out(self.unpooled), Statistic(disparity, np.ones(1))
@@ -161,10 +160,10 @@ class TwoSides:
         return cochran_q(values, errors**2, disparity)
 
     def spread_out(self, moments: Moments) -> Moments:
-        """Return moments with an error for sides whose people are all alike, which does not mean certainty.
+        """Moments with an error for sides whose people are all alike, which does not mean certainty.
 
-        Their spread is assumed to be that of the other side; if everybody is alike, it is as if one more person were at
-        the opposite end of what is possible. A stratum in which everybody is alike has no error if there are others.
+        Their spread is that of the other side; if both are alike, one more person is added at the opposite end of the
+        scale. A stratum of people all alike has no error if there are others.
         """
         v1, v2 = moments.first_variance, moments.second_variance
         n1, n2 = np.maximum(self.n_effective, 1.0).T
@@ -179,13 +178,13 @@ class TwoSides:
 
     @cached_property
     def has_no_spread(self) -> bool:
-        """Whether the difference has no error: all clusters on both sides show the same one."""
+        """Whether the difference has no error: all clusters show the same one."""
         pooled = Statistic("difference", self.weights).pooled(self.unpooled if self.nested else self.tested)
         alike = self.nested and float(pooled.first_variance) == 0 and float(pooled.second_variance) == 0
         return not alike and float(linear_form(pooled, "difference", 0.0)[1]) == 0
 
     def is_alike(self) -> bool:
-        """Whether the people of a side are all alike in every stratum, or the difference has no error."""
+        """Whether all people of a side are alike in every stratum, or the difference has no error."""
         if self.evaluation.variance is None:
             kinds = np.array([(stratum.counts > 0).sum(axis=1) for stratum in self.strata])
             return bool((kinds < 2).all(axis=0).any())
@@ -202,7 +201,7 @@ class TwoSides:
 def evaluate_sides(
     design: Design, evaluation: Evaluation, contrast: Contrast, other: object
 ) -> tuple[TwoSides, dict[int, tuple[bool, bool]]]:
-    """Evaluate both sides of a contrast; return also the strata where one is undefined, and which."""
+    """Evaluate both sides of a contrast; return also the strata in which a side is undefined, and which side."""
     sizes = design.sample.sizes
     first, second = groups_of(sizes.shape[1], contrast)
     parts: list[tuple[Any, ...]] = []

@@ -1,4 +1,4 @@
-"""Every other metric: two sides' values over their standard error, against permuted labels or bootstrap samples."""
+"""Metrics other than rates: two values over their standard error, against permutations or bootstrap samples."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -36,7 +36,7 @@ _FEWER = "is significant by permutations in which the statistic varies less than
 
 @dataclass(frozen=True)
 class FormNull(NullDistribution):
-    """The null distribution of the difference of two values, which the form gives at any size of the disparity."""
+    """The null distribution of the difference of two values, from the linear form at any disparity."""
 
     form: Form
     spread: float
@@ -44,15 +44,15 @@ class FormNull(NullDistribution):
     has_drawn_limits: ClassVar[bool] = True
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return the disparities at which the form is within the critical values."""
+        """The disparities at which the form is within the critical values."""
         return self.form.limits(critical, bounds)
 
     def error(self) -> float:
-        """Return the standard error."""
+        """The standard error."""
         return self.spread if self.studentized or self.samples is not None else np.nan
 
     def standardized(self) -> Moments | None:
-        """Return the difference of two means of people who count alike, and the pooled standard deviation."""
+        """The difference of two unweighted means, and the pooled standard deviation."""
         (first, *others), studentized = self.sides.strata, self.studentized
         mean = first.functional
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
@@ -123,13 +123,13 @@ def measure_studentized(
 
 
 def _undercuts(one: Comparison, alpha: float) -> bool:
-    """Whether permutations make a comparison significant that is not so by its distribution in large samples."""
+    """Whether a comparison is significant by permutation but not by its asymptotic distribution."""
     null, level = _null(one), float(np.log(alpha))
     return one.log_p <= level < reference_log_p(one.statistic, null.side, null.freedom, null.skewness)
 
 
 def _may_lack_extremes(one: Comparison, alpha: float) -> bool:
-    """Whether a difference of means is significant in the direction from which missed extreme values would bring it."""
+    """Whether a difference of means is significant in the direction in which missed extreme values matter."""
     if one.log_p > float(np.log(alpha)):
         return False
     skewness, people = _null(one).sides.unseen(-np.sign(one.statistic))
@@ -147,7 +147,7 @@ def _why_undefined(made: Evaluation) -> str:
 def _values(
     design: Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
 ) -> tuple[GroupValues, str | None]:
-    """Evaluate the metric in every stratum and group; also return the kind of its standard error."""
+    """The metric in every stratum and group, and the kind of its standard error."""
     sample, settings = design.sample, design.settings
     shape, corrected = sample.sizes.shape, made.is_plain_mean and not settings.published
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
@@ -201,10 +201,7 @@ def _values(
 
 
 def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
-    """Standard error for an interval: people who are all alike have no spread, which does not mean certainty.
-
-    It is then as large as if one more person were at the opposite end of what is possible, wherever that is.
-    """
+    """Standard error for an interval if all people are alike: as if one more were at the opposite end of the scale."""
     return error if error > 0 else (bounds[1] - bounds[0]) / (n + 1)
 
 
@@ -218,7 +215,7 @@ def _compared(
     missing: Counter[tuple[int, int | None]],
     excluded: list[Exclusion],
 ) -> Iterator[Comparison]:
-    """Yield the comparisons of one contrast: over all strata, then in each; list what cannot be compared, and why."""
+    """Yield the comparisons of one contrast: over all strata, then in each; list those that are impossible."""
     question, what = made.question, (made.name, False)
     if isinstance(made.metric, Rate):
         # The statistic of equality is that of the difference, whatever is shown.
@@ -269,7 +266,7 @@ def _compared(
 
 
 def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
-    """Return both values, their disparity, and the standard error on the scale on which it is tested."""
+    """Both values, their disparity, and its standard error on the scale tested."""
     statistic = Statistic(disparity, sides.weights)
     first, second = (float(v) for v in statistic.sides(sides.shown))
     estimate, spread = (float(v) for v in statistic.distance(sides.shown))
@@ -306,7 +303,7 @@ def _test(
 
 
 def _at_equality(one: Comparison, distance: float, error: float) -> FormNull:
-    """Give the form at equality the error of the statistic tested there, so that the interval agrees with the test."""
+    """Give the form at equality the error of the statistic tested, so that the interval agrees with the test."""
     null = _null(one)
     if null.question.margin_bounds is not None:
         return null
@@ -327,10 +324,9 @@ def _permuted(
     made: Evaluation, families: list[Family], settings: Settings, known: contrasts.Known,
     seeds: Sequence[np.random.SeedSequence],
 ) -> list[Family]:  # fmt: skip
-    """Permute labels between two sides, once for the pooled comparison of a family and those of its strata.
+    """Permute labels between two sides, once for a family's pooled comparison and those of its strata.
 
-    Equality is one null hypothesis, whether a difference or a ratio is shown, and no logarithm is infinite. A
-    hypothesis is tested once: further comparisons with it take the test of the first.
+    Differences and ratios share one test of equality, without infinite logarithms; each hypothesis is tested once.
     """
     families = [[_observed(one) for one in family] for family in families]
     tasks: dict[int, resampling.Task] = {}
@@ -390,7 +386,7 @@ def _is_done(family: Family, settings: Settings, chunks: list[Floats]) -> bool:
 
 
 def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -> Comparison:
-    """Test by the distribution in large samples, t of means and else normal, at equality or at a margin."""
+    """Test by the asymptotic distribution (t for means, otherwise normal), at equality or at a margin."""
     question, null = made.question, _null(one)
     sides = null.sides
     if question.margin_bounds is None and made.is_scored:

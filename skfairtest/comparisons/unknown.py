@@ -1,8 +1,7 @@
-"""People whose group is not known: left out and counted, or assigned to groups in every possible way.
+"""People whose group is unknown: left out and counted, or assigned to groups in every possible way.
 
-With bounds, a comparison's p-value is the largest over all assignments of these people to groups, and its interval
-reaches from the smallest lower limit of an assignment to the largest upper one. So every p-value is valid whatever
-groups they belong to, and what is made of p-values (adjustment, verdict, reports) is as it always is.
+With bounds, a p-value is the largest over all assignments, and an interval reaches from the smallest lower limit to the
+largest upper one. Every p-value is therefore valid whatever the groups are, and so are adjustment and verdict.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +34,7 @@ MOST_GROUPS = 100_000
 
 @dataclass(frozen=True)
 class UnknownNull(RateNull):
-    """What chance does to a rate of two sides to which people of unknown group may belong."""
+    """The null distribution of a rate whose sides may include people of unknown group."""
 
     unknown: Unknown
     found: PValueBounds
@@ -44,7 +43,7 @@ class UnknownNull(RateNull):
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
-        """Return the smallest lower and the largest upper limit over all assignments."""
+        """The smallest lower and the largest upper limit over all assignments."""
         corners = [[null._at(pair) for pair in corner_pairs(null.pair, null.unknown)] for null in nulls]
         repeated = [(null, *asked) for own, *asked in zip(corners, critical, bounds, strict=True) for null in own]
         limits = iter(RateNull.limits_of_all(*zip(*repeated, strict=True)))
@@ -55,7 +54,7 @@ class UnknownNull(RateNull):
         return RateNull(self.question, pair, self.scale)
 
     def disparities(self) -> tuple[float, float]:
-        """Return the smallest and the largest disparity over all assignments."""
+        """The smallest and the largest disparity over all assignments."""
         return disparity_ends(self.pair, [self.unknown], self.scale, self.question.disparity)
 
     def table(self) -> TwoRates | None:
@@ -68,12 +67,12 @@ class UnknownNull(RateNull):
 
     @property
     def worst(self) -> Pair | None:
-        """The counts of the assignment with the largest p-value; None where that is a bound."""
+        """The counts of the assignment with the largest p-value; None if that is only a bound."""
         return self.found.worst
 
 
 def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, disparity: str) -> tuple[float, float]:
-    """Return the smallest and the largest disparity over assignments; NaN where none defines it."""
+    """The smallest and the largest disparity over assignments; NaN where none defines it."""
     ends = [end for each in unknown for end in extreme_pairs(pair, each)]
     found = np.array([pair_disparity(end, *values(end, scale), disparity) for end in ends])
     # Where one end is undefined, all assignments that define the disparity have that of the other.
@@ -82,7 +81,7 @@ def disparity_ends(pair: Pair, unknown: Sequence[Unknown], scale: Scale, dispari
 
 
 def with_unknown(result: Result) -> Result:
-    """List the people of unknown group, and make p-values and intervals those of all assignments where asked for."""
+    """List the people of unknown group; with bounds, extend p-values and intervals to all assignments."""
     sample = result.sample
     assert sample is not None
     if result.settings.missing == "bounds":
@@ -103,10 +102,10 @@ def with_unknown(result: Result) -> Result:
 
 @dataclass(frozen=True)
 class Unassigned:
-    """The people whose group is not known, by what is known of it: counts, and where they may be.
+    """The people whose group is unknown, by what is known of it: counts, and possible groups.
 
-    Some groups are too small to be compared unless some of these people are in them: `lacking` are, by metric, how many
-    people such groups need, ascending, and how many groups and hypotheses there are without them.
+    `lacking`: by metric, the numbers of these people that groups too small to be compared would need, ascending, with
+    the numbers of groups and hypotheses without them.
     """
 
     n: int
@@ -119,7 +118,7 @@ class Unassigned:
 
     @classmethod
     def of(cls, result: Result, sample: Sample) -> Self:
-        """Count the people of unknown group who show each rate's event, and who may be on which side."""
+        """Count the people of unknown group by each rate's event and by possible sides."""
         _check(result, sample)
         rates = {metric.name: metric for metric in result.metrics if isinstance(metric, Rate)}
         people, known = sample.unknown() or (None, [])
@@ -141,7 +140,7 @@ class Unassigned:
         return Unknown(*(_reach(of, sides) for of in self.counted[one.metric]))
 
     def subsets(self, one: Comparison, size: int, *, exactly: bool) -> list[Unknown]:
-        """Return which of so many people, or of fewer, may be on which side, the rest of all being left out."""
+        """The possible sides of subsets of at most so many people, the rest being left out."""
         events, others = map(sum, self.counted[one.metric])
         rest = self.n - events - others if exactly else size
         return self.reach(one).subsets(events, others, rest, size)
@@ -217,7 +216,7 @@ def _check(result: Result, sample: Sample) -> None:
 
 
 def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int], list[int]]:
-    """The numbers of people of whom the same is known: who show the event, and others who meet its condition."""
+    """Counts of people with the same known features: events, and non-events in the condition."""
     if people is None:
         return [], []
     counts, cells, labels = by_labels(people.table(rate.reads), positive)
@@ -227,9 +226,9 @@ def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int
 
 
 def _sides(known: Mapping[int, Any], contrast: Contrast, sample: Sample) -> tuple[bool, bool, bool]:
-    """Whether people with these values of some features may be on the first side, on the second, and on neither.
+    """Whether people with these known features may be on the first side, on the second, and on neither.
 
-    Of the other features they may have any value that somebody has, also where nobody is known to have all of these.
+    Unknown features may have any value in the data, in any combination.
     """
     assert sample.everyone is not None
     levels = [len(np.unique(column.codes[column.codes >= 0])) for column in sample.everyone.sensitive]
@@ -250,7 +249,7 @@ def _sides(known: Mapping[int, Any], contrast: Contrast, sample: Sample) -> tupl
 
 
 def _reach(numbers: Sequence[int], sides: Sequence[tuple[bool, bool, bool]]) -> Reach:
-    """The numbers of people who may be on the two sides, given how many may be on the same."""
+    """The numbers of people who may be on the two sides, from counts by possible sides."""
     reaches = (
         Reach.of(n, first=first, second=second, elsewhere=elsewhere)
         for n, (first, second, elsewhere) in zip(numbers, sides, strict=True)
@@ -259,15 +258,15 @@ def _reach(numbers: Sequence[int], sides: Sequence[tuple[bool, bool, bool]]) -> 
 
 
 def disparities_of(one: Comparison) -> tuple[float, float]:
-    """Return the smallest and the largest disparity of a comparison that has bounds."""
+    """The smallest and the largest disparity of a comparison that has bounds."""
     assert isinstance(one.null, UnknownNull)
     return one.null.disparities()
 
 
 def p_value_bounds_of(result: Result) -> tuple[float, float]:
-    """Return the global p-value with the smallest p-value of every comparison, and with the largest ones.
+    """The global p-value with the smallest, and with the largest p-values of all comparisons.
 
-    Of several comparisons these are bounds: not all of them have their smallest p-value in the same assignment.
+    These are bounds: not all comparisons have their smallest p-value in the same assignment.
     """
     least = [one.null.found.low if isinstance(one.null, UnknownNull) else one.log_p for one in result.tested]
     return p_of(with_p_values(replace(result, further=0), least).verdict.log_p), p_of(result.verdict.log_p)
@@ -288,7 +287,7 @@ def with_p_values(result: Result, log_p: Sequence[float]) -> Result:
 
 
 def unknown_sentence(result: Result) -> str:
-    """Say how many people are of unknown group, and what became of them; nothing where all groups are known."""
+    """The number of people of unknown group and their treatment, as a sentence; empty if all are known."""
     sample = result.sample
     assert sample is not None
     if not sample.n_unknown:

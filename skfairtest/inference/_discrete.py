@@ -1,24 +1,13 @@
-"""What exact tests are computed from: discrete probabilities and certified maxima.
+"""Discrete probabilities accurate at any size, and certified maxima of functions of bounded slope.
 
-Binomial and hypergeometric probabilities in log space, accurate at any size.
+The binomial probability is Loader's (2000, equations 1 and 2) saddle-point form, with a relative error near 1e-13 for a
+billion people; the hypergeometric probability is a product of three binomial ones.
 
-Loader's saddle-point form: the binomial probability of x in n is written with Stirling errors and deviances, so that no
-two large log-gamma values are subtracted. The relative error stays near 1e-13 for a billion people, where a plain
-difference of log-gammas keeps five digits. The hypergeometric probability is a product of three binomial ones.
-
-References
-----------
-C. Loader (2000). Fast and accurate computation of binomial probabilities. Equations 1 and 2, section 3.
-
-Certified maxima: not on a grid, but by branch and bound, for functions of bounded slope, many at the same time.
-
-For a region R of outcomes of independent binomials, ``f(u) = P(R)`` along a curve of parameters satisfies
-``|d arcsin sqrt f| <= d s``, where s is the curve's length in the Fisher metric divided by two (Cauchy-Schwarz: the
-covariance of the region's indicator, or of any function with values in [0, 1], with the score). Between two points the
-function can therefore not climb above ``(g(a) + g(b) + s(b) - s(a)) / 2`` with ``g = arcsin sqrt f``.
-
-Nor can it climb above the chord by more than an eighth of the squared distance times a bound of its second derivative,
-which is ``E[1_R (s^2 + s')]`` with the score s, hence at most ``E|s^2 + s'| / 2`` (the expectation of s^2 + s' is 0).
+For a region R of outcomes of independent binomials, ``f(u) = P(R)`` along a curve of parameters satisfies ``|d arcsin
+sqrt f| <= d s``, where s is half the curve's length in the Fisher metric (Cauchy-Schwarz). Between two points f
+therefore cannot exceed ``(g(a) + g(b) + s(b) - s(a)) / 2`` with ``g = arcsin sqrt f``; nor the chord by more than an
+eighth of the squared distance times a bound of ``|f''| <= E|s^2 + s'| / 2`` with the score s. Branch and bound on both
+gives a certified maximum.
 """
 
 from collections.abc import Callable
@@ -53,7 +42,7 @@ def stirling_error(n: ArrayLike) -> Floats:
 
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
-    """Return x log(x / mean) + mean - x for x >= 0 and mean > 0, without cancellation near x = mean."""
+    """The deviance x log(x / mean) + mean - x, without cancellation near x = mean."""
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         relative = (x - mean) / mean
         value = mean * ((1 + relative) * np.log1p(relative) - relative)
@@ -71,7 +60,7 @@ def binomial_log_pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
 
 
 def _saddle_point(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
-    """Return the logarithm of the binomial probability of x events and y non-events for 0 < p < 1 and q = 1 - p."""
+    """Log binomial probability of x events and y non-events for 0 < p < 1, q = 1 - p."""
     n = x + y
     with np.errstate(divide="ignore", invalid="ignore"):
         of_all, of_events, of_others = stirling_error(np.stack([n, x, y]))
@@ -82,10 +71,9 @@ def _saddle_point(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
 
 
 def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Floats:
-    """Logarithm of the probability that x of m events fall on the first d1 of d1 + d2 people.
+    """Logarithm of the hypergeometric probability that x of m events fall on the first d1 of d1 + d2 people.
 
-    Arguments broadcast; x must lie in the support max(0, m - d2) <= x <= min(d1, m). Of integers, which may have more
-    digits than a float, differences are taken first.
+    x must lie in the support. Integers are subtracted before they become floats, which have fewer digits.
     """
     x, d1, d2, m = (np.asarray(a) for a in (x, d1, d2, m))
     cells = (x, d1 - x, m - x, d2 - m + x, m, d1 + d2 - m)
@@ -122,28 +110,11 @@ def certified_maxima(
     absolute: float = 0.0,
     max_evaluations: int = 60_000,
 ) -> Floats:
-    """Return an upper bound of the maximum of each of k functions on its interval [start, stop].
+    """Upper bounds of the maxima of k functions on [start, stop], at most `relative` and `absolute` above them.
 
-    Parameters
-    ----------
-    probability : callable
-        (which functions, at which points) -> values in [0, 1], all of shape (n,).
-    length : callable
-        (which, points) -> (n,), increasing; ``arcsin sqrt probability`` changes by no more than it does.
-    start, stop : ndarray, shape (k,)
-        Ends of the intervals.
-    curvature : callable, optional
-        (which, left, right) -> bound of the probability's second derivative between them; infinity where there is none.
-        Close to the maximum it leaves a handful of intervals open where the length alone leaves thousands.
-    relative, absolute : float
-        How far above the true maximum the result may lie: by the factor ``1 + relative`` plus `absolute`.
-    max_evaluations : int
-        When a function has had so many, its result lies further above, and is still a bound.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        The certified bounds, at most 1.
+    `probability` maps (function numbers, points) to values in [0, 1]; ``arcsin sqrt probability`` changes by at most as
+    much as `length`, which increases. `curvature` bounds the second derivative between two points and saves most
+    evaluations near a maximum. After `max_evaluations` the result is still a bound, but a looser one.
     """
 
     # Ends of intervals are columns: where they are, the probability there, its arcsine, and how far along the curve.

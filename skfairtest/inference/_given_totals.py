@@ -1,10 +1,4 @@
-"""Fisher's and Boschloo's tests for all outcomes of two groups at once, given every total of events.
-
-References
-----------
-R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-table when testing the equality of two
-probabilities. Statistica Neerlandica 24, 1-35.
-"""
+"""Fisher's and Boschloo's (1970) tests for all outcomes of two groups at once, given every total of events."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -37,7 +31,7 @@ class GivenTotals:
     two_sided: bool
 
     def kept(self, level: float | Floats) -> tuple[Integers, Integers]:
-        """First and last outcome with a p-value above a level, per total; there may be one level per total."""
+        """First and last outcome with a p-value above a level, per total."""
         rejected = (self.p_values <= np.reshape(level, (-1, 1)) * (1 + 1e-9)).sum(axis=1)
         if not self.two_sided:
             return self.left, self.left + self.p_values.shape[1] - 1 - rejected
@@ -62,7 +56,7 @@ def width_held(d1, d2):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class _Totals:
-    """Totals m of pairs of groups, (totals,), with the first and last outcome that is not negligible."""
+    """Totals m of pairs of groups, with the first and last outcome that is not negligible."""
 
     d1: Integers
     d2: Integers
@@ -91,7 +85,7 @@ class _Totals:
         return np.asarray(log[self.d1] + log[self.d2] - log[people] + log[self.m] + log[people - self.m])
 
     def denominators(self, x: Integers) -> Floats:
-        """Logarithms of what the probability of an outcome is divided by; x is (totals,) or (totals, k)."""
+        """Log divisors of outcomes' probabilities; x is (totals,) or (totals, k)."""
         d1, d2, m = (a.reshape(-1, *[1] * (x.ndim - 1)) for a in (self.d1, self.d2, self.m))
         log = self.log
         found = log[x]
@@ -102,11 +96,11 @@ class _Totals:
         return np.asarray(found)
 
     def take(self, rows: Integers) -> Self:
-        """Return some of the totals."""
+        """Some of the totals."""
         return replace(self, **{name: value[rows] for name, value in vars(self).items() if name != "log"})
 
     def given(self, alternative: str) -> GivenTotals:
-        """Return the null distribution given each of these totals."""
+        """The null distribution given each of these totals."""
         x = self.left[:, None] + np.arange(int((self.right - self.left).max()) + 1)
         held = x <= self.right[:, None]
         np.minimum(x, self.right[:, None], out=x)
@@ -123,14 +117,14 @@ class _Totals:
 
 
 def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> GivenTotals:
-    """Null distribution given each total in m, for a test at a level; at level 0 no outcome is left out."""
+    """Null distribution given each total in m, for a test at a level; level 0 keeps every outcome."""
     return _Totals.of(d1, d2, m, alpha).given(alternative)
 
 
 def given_totals_in_parts(
     d1: Integers, d2: Integers, m: Integers, alpha: float
 ) -> Iterator[tuple[Integers, GivenTotals]]:
-    """Yield the two-sided null distributions given totals of many pairs, and which totals they belong to."""
+    """Yield the two-sided null distributions given totals of many pairs, and their totals."""
     totals = _Totals.of(d1, d2, m, alpha)
     rows = np.argsort(totals.right - totals.left, kind="stable")
     for part in parts((totals.right - totals.left)[rows] + 1, _AT_ONCE):
@@ -138,7 +132,7 @@ def given_totals_in_parts(
 
 
 def _last(fits: Callable[[int], bool], inside: int, outside: int) -> int:
-    """Return the last place that fits, from one that does (or -1) up to one that does not."""
+    """The last index that fits, by bisection."""
     while outside - inside > 1:
         middle = (inside + outside) // 2
         inside, outside = (middle, outside) if fits(middle) else (inside, middle)
@@ -146,7 +140,7 @@ def _last(fits: Callable[[int], bool], inside: int, outside: int) -> int:
 
 
 def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
-    """Return the largest conditional p-value up to which rejecting controls the false-positive rate (Boschloo 1970)."""
+    """The largest conditional p-value whose rejection region has the level (Boschloo 1970)."""
     two_sided = alternative == "two-sided"
     stop = np.pi / 4 if two_sided else np.pi / 2
     people = len(given.left) - 1
@@ -187,8 +181,7 @@ _OUTCOMES, _TOTALS = 40_000, 700
 def nearly_raised_levels(d1: Integers, d2: Integers, alpha: float) -> Floats:
     """Boschloo's raised levels of two-sided tests within about a tenth, which moves their power by less than .01.
 
-    Designs with very many outcomes are made smaller first, and what the level is raised by is shrunk with the square
-    root of the smaller group.
+    Large designs are scaled down; the raise shrinks with the square root of the smaller group.
     """
     smaller = np.array([_smaller(*sorted(pair)) for pair in zip(d1.tolist(), d2.tolist(), strict=True)])
     designs, design = np.unique(smaller, axis=0, return_inverse=True)
@@ -226,7 +219,7 @@ def _smaller(small: int, large: int) -> tuple[int, int]:
 
 
 def _totals_looked_at(small: int, large: int) -> Integers:
-    """Return all totals if there are few, otherwise some that are at most a third of a standard deviation apart."""
+    """All totals if there are few, otherwise some at most a third of a standard deviation apart."""
     people = small + large
     most = float(np.sqrt(min(people, people / 2 + 5 * np.sqrt(people))))
     fine = max(6.0, min(_TOTALS, _OUTCOMES / width_held(small, large)) / most)
@@ -237,14 +230,14 @@ def _totals_looked_at(small: int, large: int) -> Integers:
 def _nearly_raised(people: int, m: Integers, least: Floats, row: Integers, value: Floats, alpha: float) -> float:
     """Raise a level to the largest p-value at which the tail, at no event probability, has more than the level.
 
-    Event probabilities are looked at half a standard deviation apart, and again around the largest. `least` are the
-    masses of the tail without the p-values, which are in increasing order, each with the place of its total in m.
+    Event probabilities are searched on a grid of half a standard deviation, refined around the largest. `least`: tail
+    masses without the p-values, which increase; `row`: the index in `m` of each p-value's total.
     """
     root = float(np.sqrt(people))
     choose, steps = log_choose(people)[m], np.diff(np.r_[m[0], (m[1:] + m[:-1]) / 2, m[-1]])
 
     def weights(angles: NDArray[Any]) -> tuple[Integers, Floats]:
-        """Return the totals that are likely at event probabilities, and their probabilities."""
+        """The totals that are likely at event probabilities, and their probabilities."""
         first, last = (
             np.searchsorted(m, people * np.sin(np.clip(angles + way * 3 / root, 0, np.pi / 2)) ** 2) for way in (-1, 1)
         )

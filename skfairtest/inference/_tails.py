@@ -1,14 +1,12 @@
 """The conditional mass of the tail of two groups' outcomes, given every total of events, for many pairs at once.
 
-The tail given a total m holds the outcomes with a Fisher p-value of at most the observed one: the least probable given
-m, from both ends of the support inwards. From one total to the next its ends move by an outcome or two, and its mass
-changes by two terms,
+The tail given a total m holds the outcomes with a Fisher p-value of at most the observed one, from both ends of the
+support inwards. From one total to the next its ends move by an outcome or two, and its mass changes by two terms,
 
 ``P(X <= a | m + 1) = P(X <= a | m) - P(X = a | m) (d1 - a) / (N - m)``
 
-and the same for the events of group 2, so that a pair of N people needs about N steps, however wide the distributions
-are. Totals are cut into blocks: each begins with a walk inwards from both ends of its first total's support, and all
-blocks of all pairs step together.
+and the same for group 2, so that a pair of N people needs about N steps. Totals are cut into blocks; all blocks of all
+pairs step together.
 """
 
 from dataclasses import dataclass, replace
@@ -31,17 +29,14 @@ _CALLS = 300.0
 
 @dataclass(frozen=True)
 class Tails:
-    """For every total of events 0..N of some pairs, the mass of the tail divided by the observed Fisher p-value."""
+    """Per total of events 0..N of some pairs, the tail's mass divided by the observed Fisher p-value."""
 
     people: Integers  # (pairs,) N
     masses: Floats  # N + 1 of each pair, one pair after the other, in [0, 1]
 
 
 def tails_given_totals(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Tails:
-    """Return the tails of pairs with d1 <= d2 and Fisher p-values of less than 1.
-
-    Swapping events and non-events changes nothing: totals above N / 2 are those below it with the sides swapped.
-    """
+    """The tails of pairs with d1 <= d2 and Fisher p-values below 1; totals above N / 2 follow by symmetry."""
     people, half = d1 + d2, (d1 + d2) // 2
     below = _lower_half(d1, d2, log_p, alternative)
     above = below if alternative == "two-sided" else _lower_half(d1, d2, log_p, _OTHER[alternative])
@@ -55,7 +50,6 @@ _OTHER = {"less": "greater", "greater": "less"}
 
 
 def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Floats:
-    """Masses given the totals 0..N // 2, one pair after the other."""
     totals = (d1 + d2) // 2 + 1
     width = 10 * np.sqrt(d1 / (d1 + d2) * d2) / 2
     block = max(1, int(np.sqrt((width * totals).sum() / _CALLS)))
@@ -84,10 +78,10 @@ def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> 
 
 @dataclass
 class _Ends:
-    """Where the tails given some totals end, with the logarithms of the outcomes' probabilities there.
+    """Outermost outcomes outside the tail given some totals (`left`, `right`), with log probabilities.
 
-    `left` and `right` are the outermost outcomes that are not in the tail, `outer_*` the probabilities of those next to
-    them that are. All are divided by the observed p-value; a side that does not count is infinitely probable.
+    `outer_*` belong to their neighbours inside the tail. All are divided by the observed p-value; a side that does not
+    count is infinitely probable.
     """
 
     d1: Integers
@@ -114,7 +108,7 @@ class _Ends:
         right: Integers,
         mass: Floats,
     ) -> Self:
-        """Return the ends that a walk has found."""
+        """The ends that a walk has found."""
 
         def log_of(x: Integers, known: float) -> Floats:
             inside = (x >= 0) & (x <= np.minimum(d1, m))
@@ -132,13 +126,13 @@ class _Ends:
         return cls(d1, d2, m.copy(), left, right, log_left, log_right, outer_left, outer_right, mass, log)
 
     def first(self, n: int) -> Self:
-        """Return the first n, sharing their memory."""
+        """The first n, sharing their memory."""
         if n == len(self.mass):
             return self
         return replace(self, **{name: value[:n] for name, value in vars(self).items() if name != "log"})
 
     def advance(self) -> None:
-        """Go to the next total with the same outcomes of group 1 on the left and of group 2 on the right."""
+        """Go to the next total with the same numbers of group 1 on the left and of group 2 on the right."""
         log, d1, d2, m, left, right = self.log, self.d1, self.d2, self.m, self.left, self.right
         lost = np.exp(self.outer_left) * (d1 - left + 1) + np.exp(self.outer_right) * (d2 - m + right + 1)
         np.maximum(self.mass - lost / (d1 + d2 - m), 0.0, out=self.mass)
@@ -154,7 +148,7 @@ class _Ends:
         self.m += 1
 
     def release(self) -> None:
-        """Leave out outcomes that are at least as probable as one on the other side that is not in the tail."""
+        """Leave out outcomes at least as probable as one on the other side outside the tail."""
         rows: Integers | slice = slice(None)
         while True:
             from_left = self.outer_left[rows] >= self.log_right[rows] - TIE
@@ -180,7 +174,7 @@ class _Ends:
         self.mass[rows] = np.maximum(self.mass[rows] - np.exp(own), 0.0)
 
     def take(self) -> None:
-        """Take outcomes into the tail, the less probable first, ties together, as long as it is no larger than 1."""
+        """Take outcomes into the tail (see `_fitting`)."""
         rows: Integers | slice = slice(None)
         while True:
             log_left, log_right = self.log_left[rows], self.log_right[rows]
@@ -209,12 +203,10 @@ class _Ends:
             self.right[rows] -= 1
 
     def _above(self, rows: Integers, x: Integers, log_x: Floats) -> Floats:
-        """Return the logarithm of the probability of x + 1 from that of x."""
         log, d1, m = self.log, self.d1[rows], self.m[rows]
         return np.asarray(log_x + log[m - x] + log[d1 - x] - log[x + 1] - log[self.d2[rows] - m + x + 1])
 
     def _below(self, rows: Integers, x: Integers, log_x: Floats) -> Floats:
-        """Return the logarithm of the probability of x - 1 from that of x."""
         log, d1, m = self.log, self.d1[rows], self.m[rows]
         return np.asarray(log_x + log[x] + log[self.d2[rows] - m + x] - log[m - x + 1] - log[d1 - x + 1])
 
@@ -222,13 +214,7 @@ class _Ends:
 def _walk(
     d1: Integers, d2: Integers, m: Integers, log_p: Floats, alternative: str
 ) -> tuple[Integers, Integers, Floats]:
-    """Walk inwards from both ends of the support, the less probable outcome first.
-
-    Returns
-    -------
-    left, right, mass : ndarray
-        The outermost outcomes that are not in the tail, and its mass.
-    """
+    """Walk inwards from both ends of the support, the less probable outcome first; `left`, `right` and the mass."""
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     mode = mode_of(d1, d2, m)
     # Where what is negligible ends need not be known to the last digit.
@@ -257,7 +243,7 @@ def _walk(
 
 
 def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers, m: Integers, log_p: Floats) -> Floats:
-    """Return the probabilities of n outcomes from `start` on divided by the observed p-value, and infinity after."""
+    """Probabilities of n outcomes from `start` on over the observed p-value, then infinity."""
     if not n.any():
         return np.empty((len(n), 0))
     total, one, two, x = (a[:, None].astype(float) for a in (m, d1, d2, start))
@@ -274,14 +260,9 @@ def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers
 
 
 def _fitting(left: Floats, right: Floats) -> tuple[Integers, Floats]:
-    """Take outcomes of both sides, the less probable first, ties together, while their sum is no larger than 1.
+    """Take outcomes of both sides, the least probable first and ties together, while their sum is at most 1.
 
-    Those of two sides increase.
-
-    Returns
-    -------
-    taken, mass : ndarray of shape (2, n) and (n,)
-        How many of either side, and the sum.
+    Each side's outcomes increase. Returns the numbers taken, shape (2, n), and the sums, shape (n,).
     """
     values = np.hstack([left, right, np.full((len(left), 1), np.inf)])
     of_left = np.broadcast_to(np.arange(values.shape[1]) < left.shape[1], values.shape)

@@ -1,14 +1,11 @@
-"""How many decisions of one group of people would have to be otherwise for verdicts on rates to turn.
+"""The fewest decisions of one group that must change for the verdict on rates to change.
 
-A change of decisions moves people between two cells of their group: with the true label as it is, from predicted
-negative to predicted positive or back. Two numbers say all of it: by how many the people predicted positive grow among
-those truly positive (``u``) and among those truly negative (``v``), which takes ``|u| + |v|`` people. Every verdict
-follows from the counts, so changes are searched by these two numbers, and nobody is looked at twice. With predictions
-and true labels exchanged it is the same for labels that would have to be otherwise.
+With true labels fixed, a change is described by two numbers: the increase of predicted positives among the truly
+positive (``u``) and among the truly negative (``v``); it takes ``|u| + |v|`` people. All verdicts follow from the
+counts, so the search is over (u, v). Exchanging predictions and true labels gives the same for changed labels.
 
-A verdict does not depend on the exact p-value of a hypothesis unless that is close to a level. The p-value of a score
-test, with an error that `slack` bounds, settles the others; Fisher's p-value, which is never below Boschloo's, settles
-most of the rest.
+Exact p-values are needed only near a level: elsewhere the score test's p-value, whose error `slack` bounds, decides,
+and Fisher's, which is never below Boschloo's, decides most of the rest.
 """
 
 from __future__ import annotations
@@ -47,10 +44,10 @@ _COUNTS, _ROUNDING = ("x1", "d1", "x2", "d2"), 1e-8
 
 
 def slack(log_p: Floats, expected: Floats) -> Floats:
-    """A bound of the difference between the logarithms of the score test's p-value and the exact one.
+    """Bound of the difference between the log p-values of the score test and the exact test.
 
-    It was measured, not proven: `tests/inference/test_breaking.py` compares both on tables of all sizes and shapes,
-    where the difference is hardly more than half of it.
+    It was measured, not proven: `tests/inference/test_breaking.py` finds hardly more than half of it on tables of all
+    sizes and shapes.
     """
     return np.asarray(1.1 * np.maximum(-log_p, 1.0) ** 1.5 / np.sqrt(expected))
 
@@ -62,24 +59,19 @@ class Decided:
     Parameters
     ----------
     counts : ndarray of int, shape (groups, 2, 2)
-        People by group, true label and prediction, each negative first.
+            People by group, true label and prediction, each negative first.
     sides : ndarray of int, shape (hypotheses, groups)
-        1: the group is on the first side of the comparison; 2: on the second one; 0: on neither. A hypothesis that
-        counts do not decide has no sides.
+            Side of the comparison: 1, 2 or 0 for neither; all 0 for hypotheses that counts do not decide.
     event, given : ndarray of int, shape (hypotheses, 2, 2)
-        Whether the people of a cell show the rate's event, and whether they meet its condition: 1 or 0.
-    questions, scales, overall : sequence of Question, of Scale, of bool
-        How each is tested.
+            Whether a cell shows the rate's event, and meets its condition: 1 or 0.
+    questions, scales, overall, hypotheses : sequences
+            Of each hypothesis.
     log_p : ndarray of shape (hypotheses,)
-        Logarithms of the p-values of the counts as they are; NaN where a comparison is undefined.
-    hypotheses : sequence of Equality or None
-        Which of them share sides.
-    adjust : str or None
-        What p-values are adjusted by.
-    level : float
-        The level.
+            Log p-values of the observed counts; NaN if undefined.
+    adjust, level : str or None, float
+            Adjustment for multiplicity, and the level.
     together : bool
-        Whether the verdict is about any significant hypothesis, whatever p-values are adjusted by.
+            Whether the verdict is about any significant hypothesis, whatever the adjustment.
     """
 
     counts: Integers
@@ -101,12 +93,11 @@ class Decided:
 
     @cached_property
     def _known(self) -> dict[Any, float]:
-        """Logarithms of exact p-values by question and counts, as far as they were asked for."""
         return {}
 
     @cached_property
     def _ordered(self) -> dict[Any, list[tuple[float, float]]]:
-        """Fisher's and the exact one, by question and people on both sides, in increasing order."""
+        """Known (Fisher's, exact) p-values by question and people on both sides, in increasing order."""
         return {}
 
     def of_labels(self) -> Self:
@@ -121,27 +112,23 @@ class Decided:
 
     @cached_property
     def _zone(self) -> tuple[float, float]:
-        """Between which logarithms of p-values adjustment decides: below is always significant, above never."""
+        """Log p-values between which adjustment decides: below is always significant, above never."""
         return float(np.log(self.level / len(self.hypotheses))) - 1e-9, float(np.log(self.level)) + 1e-9
 
     @cached_property
     def _turnable(self) -> Booleans:
-        """Whether changes in a group may turn the verdict: (groups,).
-
-        Other groups' hypotheses keep their p-values, of which those outside of the zone are decided; and one such
-        significant hypothesis (with equivalence, one without certificate) decides for all together.
-        """
+        """Whether changes in each group may change the verdict, given the p-values of hypotheses without that group."""
         untouched = (self.sides == 0).T
         below, above = self.log_p <= self._zone[0], self.log_p > self._zone[1]
         alone = above if self.questions[0].alternative == "equivalence" else below
         return np.asarray(~(untouched & alone).any(axis=1))
 
     def _moves(self, cells: Integers) -> Floats:
-        """By how much each hypothesis's count of some cells changes with u and with v: (2, hypotheses)."""
+        """Change of each hypothesis's counts with u and with v: (2, hypotheses)."""
         return np.asarray(np.diff(cells)[:, ::-1, 0].T)
 
     def tables(self, changes: Integers) -> Pair:
-        """The counts that each hypothesis compares after changes (group, u, v): arrays (changes, hypotheses)."""
+        """The counts of each hypothesis after changes (group, u, v): arrays (changes, hypotheses)."""
         group, moved = changes[:, 0], changes[:, 1:]
         found = []
         for side in (1, 2):
@@ -152,7 +139,7 @@ class Decided:
         return Pair(*found)
 
     def verdicts(self, log_p: Floats) -> Integers:
-        """Whether the hypotheses together are a significant disparity: 1 or 0; -1 where all are undefined."""
+        """1 for a significant disparity, else 0; -1 if all hypotheses are undefined."""
         out = np.full(len(log_p), -1)
         absent = np.isnan(log_p)
         varying = absent.any(axis=0) & ~absent.all(axis=0)
@@ -172,7 +159,6 @@ class Decided:
         return out
 
     def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
-        """Bounds of the logarithms of p-values; NaN where a comparison is undefined."""
         now = self.tables(np.zeros((1, 3), dtype=np.int64))
         moved = np.any([getattr(table, name) != getattr(now, name) for name in _COUNTS], axis=0)
         low = np.broadcast_to(self.log_p, moved.shape).copy()
@@ -196,10 +182,7 @@ class Decided:
         return np.asarray((low < high) & (high > self._zone[0]) & (low <= self._zone[1]))
 
     def settle(self, changes: Integers, now: int) -> Booleans:
-        """After which changes the verdict, which is `now` 0 or 1, turns: (changes,).
-
-        Changes are in increasing order of people; beyond the first that turns it, those of more are not settled.
-        """
+        """Whether each change reverses the verdict `now`; changes increase in people, and the first ends the search."""
         table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
         low, high = self._bounds(table)
         fisher = np.full(low.shape, np.nan)
@@ -224,9 +207,10 @@ class Decided:
     def _narrow(
         self, table: Pair, low: Floats, high: Floats, fisher: Floats, rows: Integers, columns: Integers
     ) -> None:
-        """Find Fisher's p-values in place of the score test's, and exact ones in place of those.
+        """Replace the score test's p-values by Fisher's, and those by exact ones if needed.
 
-        Of as many people on both sides the exact p-value grows with Fisher's: once one is known it bounds others.
+        With the same numbers of people the exact p-value increases with Fisher's, so that one known value bounds
+        others.
         """
         for (question, scale, overall), of_kind in self._kinds.items():
             at = rows[of_kind[columns]], columns[of_kind[columns]]
@@ -271,11 +255,10 @@ class Decided:
                     insort(self._ordered.setdefault((question, *key), []), both)
 
     def turns(self) -> tuple[list[list[int]], bool]:
-        """The changes of fewest people of one group with which the verdict turns.
+        """The smallest change (group, u, v) that reverses the verdict, for each group in which as few suffice.
 
-        A change (group, u, v) of each group in which as many people suffice; none where no change turns the verdict.
-        Where not all changes of fewer people were looked at, which the second value says, changes in five proportions
-        of u and v were, by bisection: these people are enough, and fewer may be.
+        The second value is False if the search was not exhaustive: then changes in five proportions of u and v were
+        tried by bisection, and fewer people may be enough.
         """
         now = int(self.verdicts(self.log_p[None])[0])
         reach = self._reach()
@@ -297,13 +280,13 @@ class Decided:
         return [], True
 
     def _reach(self) -> Integers:
-        """How far u and v can go down and up in each group: (groups, 2, 2); nowhere if nothing follows from it."""
+        """Ranges of u and v in each group, (groups, 2, 2)."""
         reach = self.counts[:, ::-1, ::-1]  # u before v, and of each those predicted positive first
         matters = (self._moves(self.event) != 0) | (self._moves(self.given) != 0)
         return np.asarray(reach * matters.any(axis=1)[:, None])
 
     def _changes(self, reach: Integers, done: int, radius: int) -> Integers:
-        """All changes (group, u, v) of more than `done` people and at most `radius`, in increasing order."""
+        """All changes (group, u, v) of more than `done` and at most `radius` people, in increasing order."""
         found = []
         for group, far in enumerate(reach):
             u, v = (a.ravel() for a in np.mgrid[-far[0, 0] : far[0, 1] + 1, -far[1, 0] : far[1, 1] + 1])
@@ -316,10 +299,7 @@ class Decided:
     def _level_points(
         self, changes_of: Callable[[Integers, Integers], Integers], paths: Integers, people: Integers, of: Booleans
     ) -> tuple[Integers, Integers]:
-        """Where on paths, tried at some numbers of people in order, sides of some hypotheses are level, and between.
-
-        There the p-value is largest: a significant disparity may turn into one the other way within a few people.
-        """
+        """Points on paths at which the two sides of a hypothesis are equal, where the p-value is largest."""
         changes = changes_of(paths, people)
         found = [np.zeros((2, 0), dtype=np.int64)]
         for group in np.unique(changes[:, 0]).tolist():
@@ -347,7 +327,7 @@ class Decided:
         return level, at
 
     def _signs(self, changes: Integers) -> Floats:
-        """Which side of each hypothesis has the larger rate, or lies beyond the middle of its margin: 1, -1, 0."""
+        """The side of each hypothesis with the larger rate, or beyond the middle of its margin: 1, -1, 0."""
         table = self.tables(changes)
         out = np.zeros(table.x1.shape)
         for (question, _, _), own in self._kinds.items():
@@ -365,7 +345,7 @@ class Decided:
         return out
 
     def _along_paths(self, reach: Integers, now: int, may: Booleans, done: int) -> list[list[int]]:
-        """Search changes of which a certain share are of u, as far as that goes, by bisection."""
+        """Bisect changes with a fixed proportion of u."""
         group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
         share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
 
@@ -415,7 +395,7 @@ class Decided:
 
 
 def _fewest(changes: Integers) -> list[list[int]]:
-    """Of changes (group, u, v), those of the fewest people: of each group the way with the fewest kinds of changes."""
+    """The changes (group, u, v) of the fewest people, per group the one with the fewest kinds of changes."""
     people = np.abs(changes[:, 1:]).sum(axis=1)
     tied = changes[people == people.min()].tolist()
     tied.sort(key=lambda way: (way[0], way[1] != 0 and way[2] != 0, way))

@@ -1,15 +1,12 @@
 """Cumulative differences along the scores: of a group from its scores, and of two groups from each other.
 
-People are sorted by score, and observed minus expected outcomes are summed up. If scores are calibrated, the path only
-fluctuates by chance; if they are not, it climbs or falls over an interval of scores. Kuiper's statistic is the largest
-rise or fall over any interval, Kolmogorov and Smirnov's the largest from the start. Nothing is smoothed, and no bins
-are chosen.
+People are sorted by score, and observed minus expected outcomes are summed. Kuiper's statistic is the largest rise or
+fall over any interval of scores, Kolmogorov and Smirnov's the largest from the start. Nothing is smoothed or binned.
 
 References
 ----------
-I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu (2022). Metrics of calibration for probabilistic
-predictions. Journal of Machine Learning Research 23 (351). M. Tygert (2021). Cumulative deviation of a subpopulation
-from the full population. Journal of Big Data 8, 117.
+I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu (2022). Journal of Machine Learning Research 23 (351).
+M. Tygert (2021). Journal of Big Data 8, 117.
 """
 
 from __future__ import annotations
@@ -28,21 +25,9 @@ HELD = 2_000_000
 
 
 def largest_move(steps: Floats, *, kuiper: bool = True) -> tuple[Floats, Positions, Positions]:
-    """Return the largest move of paths, with its sign, and the steps (first, last) over which they make it.
+    """The largest signed move of paths, and the steps ``first:last`` over which they make it.
 
-    Parameters
-    ----------
-    steps : ndarray of shape (..., K)
-        What is added at each score.
-    kuiper : bool
-        Whether a move may begin anywhere, and not at the start alone.
-
-    Returns
-    -------
-    move : ndarray of shape (...,)
-        Positive where the path rises.
-    first, last : ndarray of int, shape (...,)
-        The move is made by ``steps[..., first:last]``.
+    `steps` (..., K) is added at each score; without `kuiper` a move begins at the start.
 
     Examples
     --------
@@ -61,15 +46,7 @@ def largest_move(steps: Floats, *, kuiper: bool = True) -> tuple[Floats, Positio
 
 @dataclass(frozen=True)
 class Scores:
-    """Truly positive people and all people by distinct score, in increasing order.
-
-    Parameters
-    ----------
-    score : ndarray of shape (D,)
-        The scores.
-    people, positive : ndarray of int, shape (2, D) or (1, D)
-        Of each side.
-    """
+    """Truly positive people and all people, shape (1 or 2 sides, D), by distinct score in increasing order."""
 
     score: Floats
     people: Integers
@@ -78,16 +55,16 @@ class Scores:
 
 @dataclass(frozen=True)
 class FromScores:
-    """A group's deviation from its scores. Null hypothesis: a person is truly positive with the score's probability.
+    """A group's deviation from its scores; under the null hypothesis a score is the probability of a positive label.
 
-    Its distribution is simulated from the scores, exactly: outcomes of people are independent.
+    The null distribution is simulated from the scores: outcomes are independent.
     """
 
     of: Scores
 
     @classmethod
     def joined(cls, parts: list[FromScores]) -> Self:
-        """Put the people of several strata in the order of their scores."""
+        """Strata pooled in the order of scores."""
         distinct, place = np.unique(np.concatenate([part.of.score for part in parts]), return_inverse=True)
         people, positive = (
             np.bincount(place.reshape(-1), np.concatenate([getattr(part.of, name)[0] for part in parts]))
@@ -107,7 +84,7 @@ class FromScores:
         return float(np.sqrt((self.of.people * self.of.score * (1 - self.of.score)).sum()))
 
     def steps(self) -> Floats:
-        """Return the number of truly positive people minus its expectation, by score."""
+        """Truly positive people minus their expectation, by score."""
         return np.asarray((self.of.positive - self.of.people * self.of.score)[0], dtype=float)
 
     def draw(self, size: int, rng: Generator) -> Floats:
@@ -122,20 +99,13 @@ class FromScores:
 class BetweenGroups:
     """Two groups' deviation from each other among people of about the same score.
 
-    Null hypothesis: at every score both groups are truly positive with the same probability. People are compared within
-    blocks of neighbouring scores, each with about as many people as the square root of their total number; people with
-    the same score are in the same block. In each block the truly positive are a random sample of its people
-    (hypergeometric). That is exact if a block is one score. In a wider block of width w, the difference of the groups'
-    scores inside it, times the distance of the curve's slope from 1, adds up to the order of w squared, which is 1 / n.
+    Null hypothesis: at every score both groups are truly positive with the same probability. Blocks of neighbouring
+    scores hold about sqrt(n) people, equal scores together; in each the positives are a random sample of its people
+    (hypergeometric). That is exact if a block is one score; in a block of width w the difference of the groups' scores,
+    times the distance of the curve's slope from 1, adds up to the order of w squared, which is 1 / n.
 
-    Parameters
-    ----------
-    score : ndarray of shape (B,)
-        Mean score of each block.
-    people, positive : ndarray of int, shape (2, B)
-        Of each side.
-    residual : ndarray of shape (2, B)
-        Sums of outcome minus score.
+    `people` and `positive` have shape (2, B); `residual` (2, B) sums outcome minus score; `score` (B,) is the block's
+    mean.
     """
 
     score: Floats
@@ -145,7 +115,7 @@ class BetweenGroups:
 
     @classmethod
     def of(cls, scores: Scores) -> Self:
-        """Put neighbouring scores into blocks, and leave out those that only one side is in."""
+        """Put neighbouring scores into blocks; leave out blocks of one side."""
         everyone = scores.people.sum(axis=0)
         n = int(everyone.sum())
         block = (np.cumsum(everyone) - everyone) // max(1, int(np.ceil(np.sqrt(n))))
@@ -163,7 +133,7 @@ class BetweenGroups:
 
     @classmethod
     def joined(cls, parts: list[BetweenGroups]) -> Self:
-        """Put the blocks of several strata in the order of their scores."""
+        """Strata pooled in the order of scores."""
         order = np.argsort(np.concatenate([part.score for part in parts]), kind="stable")
         columns = ("people", "positive", "residual")
         joined = (np.concatenate([getattr(part, name) for part in parts], axis=-1)[:, order] for name in columns)
@@ -186,7 +156,7 @@ class BetweenGroups:
         return float(np.sqrt((self.weight * positive * (n - positive) / (n * np.maximum(n - 1, 1))).sum()))
 
     def steps(self) -> Floats:
-        """Return the sum of the first side's outcome minus score, less that expected from both, by block."""
+        """The first side's outcome minus score, less that expected from both, by block."""
         share = self.people[0] / self.people.sum(axis=0)
         return np.asarray(self.residual[0] - share * self.residual.sum(axis=0))
 
@@ -201,7 +171,7 @@ Path = FromScores | BetweenGroups
 
 
 def draw_moves(path: Path, kuiper: bool, size: int, seed: np.random.SeedSequence) -> Floats:
-    """Return the largest moves, over their standard deviation's scale, of `size` paths under the null hypothesis."""
+    """The largest moves, over their standard deviation, of `size` paths under the null hypothesis."""
     rng = np.random.default_rng(seed)
     spread = path.spread or 1.0
     rows = max(1, HELD // max(1, len(path.steps())))

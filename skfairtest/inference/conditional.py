@@ -1,13 +1,11 @@
 """Two groups' events given their total: hypergeometric (Fisher 1935), in one stratum or several.
 
-Group 1 has ``d1`` people who meet a rate's condition, ``x1`` of them show its event; group 2 likewise. When both show
-it with the same probability, ``x1`` given the total ``m = x1 + x2`` is hypergeometric, whatever that probability is.
-With several strata the sum of the ``x1`` given every stratum's total is a convolution of hypergeometric distributions,
-which is the exact form of the Mantel-Haenszel test: ``sum w (r1 - r2) = sum (x1 - d1 m / N)`` is that sum but for a
-constant.
+Group k has ``dk`` people who meet a rate's condition and ``xk`` events. If both rates are equal, ``x1`` given ``m = x1
++ x2`` is hypergeometric whatever the rate. Over strata the sum of the ``x1`` is a convolution of these, which is the
+exact form of the Mantel-Haenszel test: ``sum w (r1 - r2) = sum (x1 - d1 m / N)``.
 
 Two-sided p-values order outcomes by their conditional probability, as ``scipy.stats.fisher_exact`` does, with a
-relative tolerance of 1e-7. P-values are returned as natural logarithms, so that one of 1e-5000 is still a number.
+relative tolerance of 1e-7. P-values are natural logarithms, so that 1e-5000 is still a number.
 """
 
 from collections import Counter
@@ -53,26 +51,26 @@ def support(d1: int, d2: int, m: int) -> tuple[int, int]:
 
 
 def enumerated(d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Booleans:
-    """Whether the distribution of group 1's events given the total is enumerated; else it is normal to many digits."""
+    """Whether the distribution of group 1's events is enumerated, and not its normal approximation used."""
     d1, d2, m = (np.asarray(n, dtype=float) for n in (d1, d2, m))
     people = np.maximum(d1 + d2, 1)
     return np.asarray(m / people * (1 - m / people) * (d1 / people) * d2 <= LARGEST_SPREAD**2)
 
 
 def _factors(*counts: Integers | int) -> list[NDArray[Any]]:
-    """Counts whose products are exact: Python's integers where those would not fit into 64 bits."""
+    """Counts whose products are exact: Python's integers if 64 bits are too few."""
     large = max(int(np.max(n, initial=0)) for n in counts) >= 2**31
     return [np.asarray(n, dtype=object if large else np.int64) for n in counts]
 
 
 def mode_of(d1: Integers | int, d2: Integers | int, m: Integers) -> Integers:
-    """Return the most probable number of the m events that fall on group 1."""
+    """The mode of the hypergeometric distribution."""
     first, second, events = _factors(d1, d2, m)
     return np.asarray((events + 1) * (first + 1) // (first + second + 2), dtype=np.int64)
 
 
 def _log_outward(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
-    """Log P(X >= x) for x at or beyond the mode, as pmf(x) times the sum of the ratios of what follows."""
+    """Log P(X >= x) for x at or beyond the mode, as pmf(x) times the sum of successive ratios."""
     left = np.minimum(d1, m) - x  # outcomes beyond x
     total, term, start, size = np.ones(len(x)), np.ones(len(x)), x.copy(), 64
     rows = np.flatnonzero(left > 0)
@@ -95,7 +93,7 @@ def _log_outward(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats
 
 
 def _log_upper_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
-    """Log P(X >= x); a tail that holds the mode is the complement of the other one."""
+    """Log P(X >= x), by the complement if the tail holds the mode."""
     low, mode = np.maximum(0, m - d2), mode_of(d1, d2, m)
     out = np.where(x <= low, 0.0, -np.inf)
     inner = (x > low) & (x <= np.minimum(d1, m))
@@ -106,7 +104,7 @@ def _log_upper_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Flo
 
 
 def _log_lower_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
-    """Log P(X <= x): the events of group 2 are m - X, so this is an upper tail with the groups swapped."""
+    """Log P(X <= x), as an upper tail with the groups swapped."""
     return _log_upper_tail(m - x, d2, d1, m)
 
 
@@ -133,21 +131,7 @@ def conditional_log_p(
     x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided"
 ) -> Floats: ...
 def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[no-untyped-def]
-    """Log p-value of Fisher's exact test that two groups share one event probability.
-
-    Parameters
-    ----------
-    x1, x2 : int or ndarray of int, shape (n,)
-        People of each group who show the event.
-    d1, d2 : int or ndarray of int, shape (n,)
-        People of each group who meet the condition.
-    alternative : {"two-sided", "greater", "less"}
-        "greater": group 1's probability is greater.
-
-    Returns
-    -------
-    float or ndarray, shape (n,)
-        Natural logarithm of the p-value, at most 0.
+    """Log p-value of Fisher's exact test that two groups have the same event probability; vectorized.
 
     Examples
     --------
@@ -184,10 +168,7 @@ def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[
 def _first_more_probable(
     x: Integers, level: Floats, end: Integers, mode: Integers, d1: Integers, d2: Integers, m: Integers
 ) -> Integers:
-    """Return the outcome nearest to `end` that is more probable than x, and than ties with it, whose `level` is known.
-
-    A table of factorials of few people has far more digits than ties need.
-    """
+    """The outcome nearest to `end` that is more probable than x, ties (within `level`) included."""
     if (d1 + d2).max(initial=0) > _FEW_PEOPLE:
         return first_above(level, end, mode, lambda at: hypergeometric_log_pmf(at, d1, d2, m))
     log = log_factorials(_FEW_PEOPLE)
@@ -201,7 +182,7 @@ def _first_more_probable(
 def log_both_tails(
     lower: Integers | int, upper: Integers | int, d1: Integers | int, d2: Integers | int, m: Integers | int
 ) -> Floats:
-    """Log P(X <= lower or X >= upper), of outcomes apart from each other."""
+    """Log P(X <= lower or X >= upper)."""
     tables = np.atleast_1d(d1, d2, m)
     lower_tail, upper_tail = (
         _log_lower_tail(np.atleast_1d(lower), *tables),
@@ -211,7 +192,7 @@ def log_both_tails(
 
 
 def stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:
-    """First outcome, probabilities proportional to pmf * exp(tilt x), and the log of what they were divided by.
+    """First outcome, probabilities proportional to pmf * exp(tilt x), and the log of their divisor.
 
     Outcomes further than `reach` standard deviations (and 60) from the tilted mode are left out.
     """
@@ -245,13 +226,13 @@ def _convolved(masses: list[Floats]) -> Floats:
 
 @dataclass(frozen=True)
 class Strata:
-    """Denominators and totals of events of two groups in several strata; how group 1's events are distributed."""
+    """Denominators and totals of events of two groups in several strata; the distribution of group 1's events."""
 
     each: tuple[tuple[int, int, int], ...]  # d1, d2 and m
 
     @classmethod
     def of(cls, x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> Self:
-        """Return the strata of arrays of events and denominators."""
+        """The strata of arrays of events and denominators."""
         return cls(tuple(zip(d1.tolist(), d2.tolist(), (x1 + x2).tolist(), strict=True)))
 
     @property
@@ -286,10 +267,9 @@ class Strata:
         return self.direct_work() <= DIRECT_WORK
 
     def distribution(self, tilt: float, *, direct: bool) -> tuple[int, Floats, float]:
-        """First outcome, probabilities of the tilted sum, and the log of what they were divided by.
+        """First outcome, probabilities of the tilted sum, and the log of their divisor.
 
-        A direct convolution adds positive terms and keeps the relative accuracy of the smallest ones; one by Fourier
-        transforms is accurate relatively to the largest.
+        A direct convolution keeps the relative accuracy of the smallest terms; Fourier transforms that of the largest.
         """
         reach = _WIDE if direct else NARROW
         known = {each: stratum_distribution(*each, tilt, reach) for each in dict.fromkeys(self.each)}
@@ -313,7 +293,7 @@ class Strata:
         return total
 
     def tilt_of(self, mean: float) -> float:
-        """Return the tilt that gives the sum this mean, inside its bounds: the logarithm of a common odds ratio."""
+        """The tilt that gives the sum this mean: the logarithm of a common odds ratio."""
         low, high = -1.0, 1.0
         while self.tilted_moments(low)[0] > mean:
             low *= 2
@@ -322,10 +302,7 @@ class Strata:
         return float(brentq(lambda tilt: self.tilted_moments(tilt)[0] - mean, low, high, xtol=1e-10))
 
     def log_tail(self, observed: int, at: float = 0.0, *, upper: bool) -> float:
-        """Log tail probability of the sum tilted by `at`, however small; the distribution is centred at `observed`.
-
-        Of tails that hold the centre, nearly 1, only the logarithm of the complement would have all digits.
-        """
+        """Log tail probability of the sum tilted by `at`, however small; the distribution is centred at `observed`."""
         end = 1 if upper else 0
         if observed == self.bounds[end]:
             log_mass = float(sum(float(hypergeometric_log_pmf(support(*s)[end], *s)) for s in self.each))
@@ -342,25 +319,11 @@ class Strata:
 
 
 def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided") -> float:
-    """Log p-value that two groups share one event probability in every stratum, given all the strata's totals.
+    """Log p-value that two groups have the same event probability in every stratum, given all the strata's totals.
 
-    The distribution of ``sum x1`` is enumerated, and normal beyond the cap. Two-sided, outcomes are ordered by its
-    probability, as R's ``mantelhaen.test(exact = TRUE)`` does.
-    Where that would need numbers too small for a float, or strata of so many
-    people that only a narrow window is convolved, a two-sided p-value far in the tails is twice the one-sided one,
-    which is also valid.
-
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-    alternative : {"two-sided", "greater", "less"}
-        "greater": group 1's probability is greater.
-
-    Returns
-    -------
-    float
-        Natural logarithm of the p-value, at most 0.
+    The distribution of ``sum x1`` is enumerated, and normal beyond the cap. Two-sided, outcomes are ordered by
+    probability, as R's ``mantelhaen.test(exact = TRUE)`` does; far in the tails, where that would underflow, the
+    p-value is twice the one-sided one, which is also valid.
     """
     strata = Strata.of(x1, d1, x2, d2)
     mean, variance = strata.moments()
@@ -387,7 +350,7 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
 
 
 def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) -> float:
-    """Log p-value of an outcome far in a tail: of its own tail, of all but what lies beyond it, or twice the former."""
+    """Log p-value far in a tail: of its own tail, of all but what lies beyond it, or twice the former."""
     if alternative == "two-sided":
         return min(0.0, strata.log_tail(observed, upper=upper) + float(np.log(2)))
     if (alternative == "greater") == upper:
@@ -400,9 +363,7 @@ def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) 
 
 
 def mcnemar(plus: int, minus: int, alternative: str = "two-sided") -> float:
-    """Return the log p-value of McNemar's exact test: who changes does so in either direction alike.
-
-    Given how many samples the models judge differently, those with d = 1 are binomial with probability one half.
+    """Log p-value of McNemar's exact test: changes are binomial with probability 1/2, given their number.
 
     Examples
     --------

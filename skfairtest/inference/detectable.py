@@ -1,24 +1,12 @@
-"""Power as a curve, and the smallest disparity that could have been shown.
+"""The smallest disparity that a comparison could have detected with a given power.
 
-Power of two-sided tests that two rates are equal as curves over one of the rates, to two digits, many at once.
+Sizes are distances: the absolute difference, or the larger value over the smaller. If a disparity can go in both
+directions, the size is the larger of the two. Infinity: no possible disparity is detected with that power. NaN: a ratio
+to a rate of 0.
 
-The outcomes that a test keeps are found for some totals of events only, and Boschloo's raised level is the one of
-`nearly_raised_levels`. `power` of the package takes neither short cut.
-
-The smallest disparity that given people could have shown, for many comparisons at once.
-
-Sizes are distances: of a difference its absolute value, of a ratio the larger value over the smaller one. If a
-disparity can go in both directions, the size is the larger of the two, so that a disparity of that size is detected in
-either direction; if only one direction is possible, it is the size in that one. Infinity: no possible disparity is
-detected with that power. NaN: a ratio to a rate of 0, which has no size.
-
-For rates, the power is that of the test that is run; it rises without jumps with the distance of two rates, however few
-people there are, so there is one distance at which it reaches the given power. The search begins with the normal
-approximation, and uses it where it is equally good.
-
-References
-----------
-J. L. Fleiss, B. Levin and M. C. Paik (2003). Statistical Methods for Rates and Proportions, section 4.2.
+For rates, the power is that of the test that is run (Boschloo's with `nearly_raised_levels`); it rises with the
+distance of two rates, so bisection finds the size. The search begins with the normal approximation (Fleiss, Levin and
+Paik 2003, section 4.2), and uses it if it is equally good.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +38,7 @@ _AT_ONCE = 4_000
 
 
 class _Likely:
-    """Probabilities of the numbers of events that are likely, of several groups, one after the other."""
+    """Likely numbers of events and their probabilities, of several groups, concatenated."""
 
     def __init__(self, d: Integers, p: Floats) -> None:
         reach = _REACH * np.sqrt(d * p * (1 - p)) + 15
@@ -67,18 +55,9 @@ class _Likely:
 
 
 class PowerCurves:
-    """Power against group 1's rate, for a fixed rate of group 2, of several pairs of groups.
+    """Power of two-sided tests against group 1's rate, for a fixed rate `p2` of group 2, of k pairs of groups.
 
-    Parameters
-    ----------
-    d1, d2 : ndarray of int, shape (k,)
-        People of each group who meet the condition.
-    p2 : ndarray, shape (k,)
-        Event probability in group 2.
-    alpha : float
-        Level of the two-sided test.
-    reference : sequence of {"unconditional", "conditional", "asymptotic"}, length k
-        Boschloo's test, Fisher's, or the score test.
+    `reference` is "unconditional" (Boschloo), "conditional" (Fisher) or "asymptotic" (score test).
 
     Examples
     --------
@@ -102,20 +81,7 @@ class PowerCurves:
         self._lower, self._end = (np.zeros(int((people + 1).sum()), np.int32) for _ in range(2))
 
     def at(self, pair: Integers, p1: Floats) -> Floats:
-        """Return the power of pairs at rates of their group 1.
-
-        Parameters
-        ----------
-        pair : ndarray of int, shape (n,)
-            Which pairs, each once.
-        p1 : ndarray, shape (n,)
-            Event probability in group 1.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Power, within about .01.
-        """
+        """Power, within about .01, of distinct pairs at rates `p1` of their group 1."""
         d1, d2, p2 = self.d1[pair], self.d2[pair], self.p2[pair]
         mean = d1 * p1 + d2 * p2
         reach = _REACH * np.sqrt(d1 * p1 * (1 - p1) + d2 * p2 * (1 - p2)) + 5
@@ -132,7 +98,6 @@ class PowerCurves:
         return np.asarray(np.clip(1 - kept, 0.0, 1.0))
 
     def _kept(self, pair: Integers, p1: Floats, row: Integers, m: Integers) -> Floats:
-        """Return the probability of each total together with an outcome that is kept."""
         first, second = _Likely(self.d1[pair], p1), _Likely(self.d2[pair], self.p2[pair])
         place = self._first[pair[row]] + m
         lower = np.maximum(self._lower[place], np.maximum(first.first[row], m - second.last[row]))
@@ -187,13 +152,13 @@ class TwoRates:
     Parameters
     ----------
     other : float
-        Rate of the others.
+            Rate of the others.
     d_group, d_other : float
-        People who meet the condition; whole numbers where the power is that of the test that is run.
+            People who meet the condition; whole numbers if the power is that of the test that is run.
     share : float
-        Share of the group in everyone, where the disparity to everyone is shown and the others are the rest.
+            The group's share of everyone, for a disparity to everyone.
     value : callable
-        How the metric that is shown follows from the rate.
+            The metric as a function of the rate.
     """
 
     other: float
@@ -203,7 +168,7 @@ class TwoRates:
     value: Callable[[Any], Any] = identity
 
     def size(self, gap: float, sign: int, disparity: str) -> float:
-        """Return the size of the disparity at a distance of the rates; NaN where there is none, or no ratio."""
+        """The size of the disparity at a distance of the rates; NaN if undefined."""
         own = self.other + sign * gap
         if disparity == "difference" and self.value is identity:
             return gap * (1 - self.share)
@@ -228,24 +193,9 @@ def detectable_rates(
 ) -> Floats:
     """Smallest disparity of two rates that a test detects; for equivalence, the largest for which it is still shown.
 
-    Parameters
-    ----------
-    tables : sequence of TwoRates, length k
-        The others' rates, and the people.
-    question : Question
-        What is tested, and how; a margin is one of the rates.
-    alpha, power : float
-        Level of the test, and probability of finding the disparity.
-    direction : {"farther", "up", "down"}
-        Whether the group's rate lies above or below; "farther": whichever is harder to find, where both have room.
-    accuracy : {"normal", "quick", "exact"}
-        The power of the score test by normal approximation; that of the test of equality that is run, within .01, in
-        milliseconds; or what `comparison_power` says. With a margin the first two are the same.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Absolute differences; or ratios above 1, the larger value over the smaller. Infinity where there is none.
+    Differences are absolute, ratios above 1, infinite if none is detected; a margin is one of the rates. `direction`
+    "farther" takes whichever is harder to detect. `accuracy` is "normal" (approximation), "quick" (the test's power
+    within .01) or "exact" (`comparison_power`).
 
     Examples
     --------
@@ -296,7 +246,7 @@ def detectable_rates(
 def _normal_powers(
     p1: Floats, d1: Floats, p2: Floats, d2: Floats, share: Floats, question: Question, alpha: float
 ) -> Floats:
-    """Return powers by normal approximation; a margin to everyone is another one to the rest for each share."""
+    """Powers by normal approximation, with margins to everyone converted to the rest."""
     out = np.empty_like(p1)
     for each in np.unique(share):
         some = share == each
@@ -314,7 +264,7 @@ def _refine(
     tail: float,
     power: float,
 ) -> None:
-    """Find the distances of the test that is run, from those by normal approximation, if that is not good enough."""
+    """Distances by the power of the test that is run, unless the normal approximation is good enough."""
     nearest = np.fmin.reduce(gaps)
     spread = np.inf
     for sign in (-1, 1):
@@ -341,19 +291,8 @@ def _refine(
 def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:
     """Smallest disparity that a studentized test detects; for equivalence, the largest for which it is still shown.
 
-    Parameters
-    ----------
-    error : array-like of shape (k,)
-        Standard errors of the differences, or of the logarithms of the ratios.
-    question : Question
-        What is tested.
-    alpha, power : float
-        Level of the test, and probability of finding the disparity.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        Absolute differences, or ratios above 1; NaN where the error is 0 or unknown, infinity where there is none.
+    `error` holds standard errors of differences, or of log ratios. The result is NaN if the error is 0 or unknown,
+    infinity if no disparity is detected.
 
     Examples
     --------

@@ -1,30 +1,13 @@
-"""Random tables, memberships and signs.
+"""Random tables, memberships and signs: permutations, bootstrap samples and sign flips of clusters.
 
-Random tables: label permutations and bootstrap samples of counts, at a cost that does not depend on the people.
+Permuting n labels and counting is one multivariate hypergeometric draw of a table with the same margins; a bootstrap
+sample is one multinomial draw. Tables have shape (strata, groups, cells). Metrics that do not compress to a small table
+(AUC of continuous scores) take resamples as rows over people.
 
-Permuting n labels and counting again is one draw of a table with the same margins (multivariate hypergeometric);
-resampling n people with replacement and counting is one multinomial draw. Tables have shape (strata, groups, cells).
-
-Random groups of people, row by row: label permutations of two groups, and bootstrap samples.
-
-Where a metric does not compress to a small table (AUC of continuous scores), a resample is a row over people. These are
-the rows, at about a nanosecond per person.
-
-Two sides whose people come in clusters: each cluster's part of the difference gets a random sign.
-
-Under the null hypothesis that both sides have the same value, each cluster's sum of linearized parts at the pooled
-value has expectation 0, whichever people of either side the cluster holds. Flipping the signs of these sums at random
-therefore keeps the null hypothesis of the marginal values, which permuting labels inside clusters does not: that
-conditions on each cluster's composition, and tests the disparity within clusters. The flipped difference is divided by
-its own cluster-robust standard error, in which each cluster's sum is inflated by its share of its side (the correction
-HC3).
-
-References
-----------
-J. Hemerik, J. J. Goeman and L. Finos (2020). Robust testing in generalized linear models by sign flipping score
-contributions. Journal of the Royal Statistical Society B 82, 841-864. Section 3.
-A. C. Cameron, J. B. Gelbach and D. L. Miller (2008). Bootstrap-based improvements for inference with clustered errors.
-Review of Economics and Statistics 90, 414-427. Section III.
+If clusters reach over both sides, each cluster's sum of linearized parts at the pooled value has expectation 0 under
+equal marginal values, so its sign is flipped at random; permuting within clusters would test the disparity within
+clusters instead (Hemerik, Goeman and Finos 2020, section 3). The flipped difference is divided by its own
+cluster-robust standard error with the correction HC3 (Cameron, Gelbach and Miller 2008, section III).
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +28,7 @@ MOST_PEOPLE = 1_000_000_000
 
 
 def chunks(shape: tuple[int, ...], n_resamples: int) -> Iterator[int]:
-    """Sizes of the chunks in which `n_resamples` tables of this shape are drawn; they depend on nothing else."""
+    """Sizes of chunks of resamples, which depend only on the number and shape of tables."""
     for rows in batches(n_resamples, CHUNK // max(1, int(np.prod(shape)))):
         yield rows.stop - rows.start
 
@@ -55,21 +38,7 @@ def permuted(
 ) -> Iterator[Integers]:
     """Yield chunks (b, strata, groups, cells) of tables with labels permuted within each stratum and block of cells.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (strata, groups, cells)
-        The observed table.
-    blocks : sequence of sequences, or arrays, of int
-        Cells among which labels are exchanged; cells in no block keep their counts.
-    n_resamples : int
-        How many tables.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Raises
-    ------
-    ValueError
-        If a block holds a billion people or more.
+    Cells in no block keep their counts. Blocks of a billion people raise ValueError.
     """
     for size in chunks(counts.shape, n_resamples):
         out = np.broadcast_to(counts, (size, *counts.shape)).copy()
@@ -99,7 +68,7 @@ def _tables(table: Integers, size: int, rng: np.random.Generator) -> Integers:
 
 
 def draw_first_rows(table: Integers, size: int, rng: np.random.Generator) -> Integers:
-    """Draw tables (size, 2, cells) with the margins of one of two rows, neither of them empty."""
+    """Draw tables (size, 2, cells) with the margins of one of two nonempty rows."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     if len(columns) == 2:
         first = rng.hypergeometric(columns[0], columns[1], rows[0], size=size)
@@ -110,7 +79,7 @@ def draw_first_rows(table: Integers, size: int, rng: np.random.Generator) -> Int
 
 
 def bootstrapped(counts: Integers, size: int, rng: np.random.Generator) -> Integers:
-    """Return tables (groups, size, cells) whose people were resampled within each group, of counts (groups, cells)."""
+    """Bootstrap tables (groups, size, cells) within each group, of counts (groups, cells)."""
     out = np.zeros((len(counts), size, counts.shape[1]), dtype=np.int64)
     for drawn, own in zip(out, counts, strict=True):
         if people := int(own.sum()):
@@ -126,34 +95,11 @@ LONG_ROW, LONG_BLOCK = 1 << 13, 1 << 20
 
 
 def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Uniformly random subsets of exactly `n_first` of `n` people: each row is a permutation of two groups' labels.
+    """Uniformly random subsets of exactly `n_first` of `n` people: uint8 rows, shape (size, n).
 
-    Every person first joins independently with a probability a little below n_first / n (one random byte each); rows
-    with more than `n_first` members are drawn anew, and the others are filled up with people drawn at random among
-    those who are still out. No step looks at who a person is: renaming the people changes no row's distribution. All
-    subsets of `n_first` people are therefore equally likely, exactly, whatever the probability of joining was; it only
-    sets the cost.
-
-    Parameters
-    ----------
-    n : int
-        How many people.
-    n_first : int
-        How many of them are in the subset.
-    size : int
-        How many subsets.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of uint8, shape (size, n)
-        1 for the people in the subset, 0 for the others.
-
-    Raises
-    ------
-    ValueError
-        If `n_first` is not between 0 and `n`.
+    People first join independently with a probability a little below n_first / n; rows with too many are drawn anew,
+    and missing members are drawn from the others. Every step is symmetric in the people, so all subsets of `n_first`
+    are equally likely, whatever that probability.
 
     Examples
     --------
@@ -176,7 +122,7 @@ def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> ND
 
 
 def _draw(out: NDArray[np.uint8], n_first: int, rng: np.random.Generator) -> None:
-    """Write a random subset of `n_first` people (at most half of them) into each row of zeros."""
+    """Write a random subset of `n_first` people (at most half) into each row of zeros."""
     size, n = out.shape
     # Two standard deviations below the target: few rows are drawn anew, and few people are missing.
     threshold = int(256 * (n_first - 2 * (n_first * (n - n_first) / n) ** 0.5) / n)
@@ -217,21 +163,9 @@ def _row_sums(rows: NDArray[np.uint8]) -> Integers:
 
 
 def resampled_counts(n: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """How often each of `n` people is drawn when `n` are drawn with replacement: bootstrap samples as counts.
+    """Bootstrap samples as counts: uint8 rows, shape (size, n), that sum to n.
 
-    Parameters
-    ----------
-    n : int
-        How many people, and how many draws per row.
-    size : int
-        How many samples.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    ndarray of uint8, shape (size, n)
-        Rows that sum to n. A person drawn more than 255 times does not occur: the probability is below 1e-500.
+    A count above 255 has a probability below 1e-500.
 
     Examples
     --------
@@ -256,17 +190,7 @@ ROUNDING = 1e-12
 
 
 class Side(NamedTuple):
-    """One side by cluster.
-
-    Parameters
-    ----------
-    value : float
-        The metric.
-    parts : ndarray of shape (U,)
-        Each cluster's part of the value's linearized error; they sum to 0.
-    base : ndarray of shape (U,)
-        How much of what the value is divided by each cluster has.
-    """
+    """One side by cluster: the metric, each cluster's part of its linearized error (sum 0), and of the divisor."""
 
     value: float
     parts: Floats
@@ -279,19 +203,9 @@ def random_signs(size: int, n_clusters: int, rng: np.random.Generator) -> Floats
 
 
 def flipped(first: Side, second: Side, signs: Floats) -> Moments:
-    """Return both values, their variances and their covariance when clusters' parts at the pooled value have signs.
+    """Both values, their variances and covariance, shape (B,), when clusters' parts have `signs`, shape (B, U).
 
-    Parameters
-    ----------
-    first, second : Side
-        Both sides, by the same clusters; a cluster without people of a side has parts and base 0 there.
-    signs : ndarray of shape (B, U)
-        Signs of each resample; all 1 gives the data's own values.
-
-    Returns
-    -------
-    Moments
-        Arrays of shape (B,).
+    Both sides have the same clusters, with parts and base 0 if a cluster has no people there; signs of 1 give the data.
 
     Examples
     --------

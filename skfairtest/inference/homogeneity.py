@@ -1,23 +1,12 @@
 """Tests that a disparity is the same in every stratum: the same odds ratio, difference or ratio.
 
-Given every margin and the sum of group 1's events, tables have a distribution without unknown parameters whenever all
-strata share one odds ratio. Zelen's p-value (1971) is the probability of the tables that are at most as probable as the
-observed one, here the share of those among tables that are sampled from this distribution and the observed one, which
-is valid in strata of any size. In large strata Breslow and Day's statistic, with Tarone's correction, has a chi-square
-distribution; in small ones that is wrong (Liang and Self 1985).
+Given every margin and the sum of group 1's events, tables have a known distribution if all strata share one odds ratio.
+Zelen's (1971, section 3) p-value is the probability of tables at most as probable as the observed one, here the share
+among sampled tables and it: valid in strata of any size. In large strata Breslow and Day's (1980, equation 4.32)
+statistic with Tarone's (1985) correction is chi-square; in small ones that is wrong (Liang and Self 1985).
 
-For differences and ratios each stratum's distance from the shared value is divided by its standard error there:
-Cochran's Q with score variances, at the shared disparity for which Q is smallest.
-
-References
-----------
-M. Zelen (1971). The analysis of several 2 x 2 contingency tables. Biometrika 58, 129-137. Section 3.
-W. G. Cochran (1954). The combination of estimates from different experiments. Biometrics 10, 101-129.
-N. E. Breslow and N. E. Day (1980). Statistical Methods in Cancer Research 1, equation 4.32.
-R. E. Tarone (1985). On heterogeneity tests based on efficient scores. Biometrika 72, 91-95.
-K.-Y. Liang and S. G. Self (1985). Tests for homogeneity of odds ratio when the data are sparse. Biometrika 72, 353-358.
-J. J. Gart and J. Nam (1990). Approximate interval estimation of the difference in binomial parameters: correction for
-skewness and extension to multiple tables. Biometrics 46, 637-643. Section 4.
+For differences and ratios: Cochran's (1954) Q with score variances, at the shared disparity for which Q is smallest
+(Gart and Nam 1990, section 4).
 """
 
 from dataclasses import dataclass, replace
@@ -49,17 +38,17 @@ class Homogeneity:
     Parameters
     ----------
     statistic : float
-        Sum of the squares of the strata's distances from what they share, in standard errors.
+            Sum of squares of `distances`.
     df : int
-        Degrees of freedom: strata that have a distance, less one.
+            Strata that have a distance, less one.
     p_value : float
-        NaN with fewer than two such strata.
+            NaN with fewer than two such strata.
     method : str
-        "sampled conditional" or "asymptotic".
+            "sampled conditional" or "asymptotic".
     distances : ndarray of shape (n_strata,)
-        How far each stratum lies from what all share, in standard errors; NaN where its totals leave no choice.
+            Distance of each stratum from the shared disparity in standard errors; NaN if its totals leave one outcome.
     common : float
-        The disparity that the strata share.
+            The shared disparity.
     """
 
     statistic: float
@@ -71,18 +60,9 @@ class Homogeneity:
 
 
 def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> Homogeneity:
-    """Test that all strata have the same odds ratio.
+    """Test that all strata have the same odds ratio: Breslow and Day's statistic at the Mantel-Haenszel odds ratio.
 
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-
-    Returns
-    -------
-    Homogeneity
-        The statistic is Breslow and Day's with Tarone's correction, at the Mantel-Haenszel odds ratio. Where all strata
-        are large, the p-value is that of its chi-square distribution, and otherwise Zelen's.
+    The p-value is chi-square with Tarone's correction if all strata are large, otherwise Zelen's.
 
     Examples
     --------
@@ -124,17 +104,7 @@ def _tested(statistic: float, used: Booleans, distances: Floats, common: float) 
 
 
 def zelen(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
-    """Test that all strata have the same odds ratio, given every margin and the sum of group 1's events (Zelen 1971).
-
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-
-    Returns
-    -------
-    float
-        The share of tables that are at most as probable as the observed one, which is among them.
+    """P-value of the hypothesis that all strata have the same odds ratio, given every margin (Zelen 1971); sampled.
 
     Examples
     --------
@@ -160,24 +130,19 @@ def zelen(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
 
 
 def _window(stratum: tuple[int, int, int], tilt: float) -> tuple[int, Floats]:
-    """Return a stratum's first outcome and the logarithms of the tilted probabilities, without the negligible ones."""
+    """A stratum's first outcome and tilted log probabilities, without negligible ones."""
     first, masses, _ = stratum_distribution(*stratum, tilt, NARROW)
     kept = _kept(masses)
     return first + kept.start, np.log(masses[kept])
 
 
 def _kept(masses: Floats) -> slice:
-    """Return where the probabilities are that are not negligible beside the largest one."""
     places = np.flatnonzero(masses > masses.max() * np.exp(-(_WINDOW**2) / 2))
     return slice(int(places[0]), int(places[-1]) + 1)
 
 
 def _sampled(strata: list[Floats], total: int, n: int) -> Floats:
-    """Return the log probabilities of tables that are sampled given the sum of their strata.
-
-    The largest stratum comes first: an outcome is as probable as it is in its stratum, times the probability that all
-    strata after it have the rest of the sum.
-    """
+    """Log probabilities of tables sampled given the sum of their strata, the largest stratum first."""
     rng = np.random.default_rng(0)
     rests = [(0, np.ones(1))]  # smallest sum of the strata that follow, and the probabilities of it and of larger ones
     for logs in strata[:0:-1]:
@@ -208,20 +173,9 @@ def _sampled(strata: list[Floats], total: int, n: int) -> Floats:
 
 
 def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, disparity: str) -> Homogeneity:
-    """Test that all strata have the same difference, or the same ratio, of rates.
+    """Test that all strata have the same difference, or ratio, of rates.
 
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-    disparity : {"difference", "ratio"}
-        How rates are compared.
-
-    Returns
-    -------
-    Homogeneity
-        The statistic is the sum of the squared score statistics (Miettinen and Nurminen's) at the disparity for which
-        it is smallest.
+    The statistic is the smallest sum of squared Miettinen-Nurminen statistics over the shared disparity.
     """
     ratio = disparity == "ratio"
     used = (d1 > 0) & (d2 > 0) & ((x1 + x2 > 0) | (not ratio))
@@ -246,20 +200,9 @@ def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, di
 
 
 def cochran_q(values: Floats, variances: Floats, disparity: str = "difference") -> Homogeneity:
-    """Test that any disparity with a standard error has the same value in all strata (Cochran 1954).
+    """Test that a disparity (the logarithm of a ratio) has the same value in all strata (Cochran 1954).
 
-    Parameters
-    ----------
-    values, variances : ndarray of shape (n_strata,)
-        Each stratum's disparity (the logarithm of a ratio) and its variance; strata without a finite, positive variance
-        have no weight.
-    disparity : {"difference", "ratio"}
-        What they are.
-
-    Returns
-    -------
-    Homogeneity
-        `common` is the average weighted by the reciprocals of the variances, of ratios the geometric one.
+    Strata without a finite, positive variance have no weight. `common` is weighted by the reciprocal variances.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _ordinal(value: Floats) -> Integers:
-    """Return the place of every float among all floats, 0 at 0.0; negative ones mirror the positive."""
+    """The index of every float among all floats, 0 at 0.0, negative below."""
     return np.where(value < 0, -1, 1) * np.abs(value).view(np.int64)
 
 
@@ -56,11 +56,10 @@ def _float(ordinal: Integers) -> Floats:
 def farthest_covered(
     inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans], about: Sequence[Floats] = ()
 ) -> Floats:
-    """Return the last float that is covered on the way from a covered one to the end; vectorized.
+    """The last float that is covered between a covered one and the end; vectorized.
 
-    Dividing the number of floats in between finds a limit of 1e-9 with as many digits as one of .5. Floats `about` the
-    limit only save steps: what comes before a covered one is covered, and what comes after one that is not, is not.
-    `covered` is asked about arrays with one more axis in front.
+    Bisection over floats, not values, finds a limit of 1e-9 with as many digits as one of .5. Floats `about` the limit
+    save steps; `covered` takes arrays with one more leading axis.
     """
     start, stop = _ordinal(inside), _ordinal(outside)
     way, near, far = np.sign(stop - start), np.zeros_like(start), np.abs(stop - start)
@@ -80,10 +79,7 @@ def farthest_covered(
 def miettinen_nurminen(
     x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, z: ArrayLike, disparity: str = "difference"
 ) -> tuple[Floats, Floats]:
-    """Score limits of r1 - r2 or r1 / r2: the disparities that the score test does not reject.
-
-    Equality lies between the limits exactly where the score test does not reject it. Limits have all their digits,
-    however near the rates are to 0 or 1 and however many people there are.
+    """Score limits of r1 - r2 or r1 / r2: the disparities that the score test does not reject, in full precision.
 
     Examples
     --------
@@ -122,7 +118,7 @@ def miettinen_nurminen(
 
 
 def _guessed(x1: Floats, d1: Floats, x2: Floats, d2: Floats, z: Floats, estimate: Floats, disparity: str) -> Floats:
-    """Return where the score statistic is about z and -z, (2, ...): MOVER of Wilson limits, and the secant method."""
+    """Approximate limits, (2, ...): MOVER of Wilson limits, and the secant method."""
     (l1, u1), (l2, u2) = wilson(x1, d1, z), wilson(x2, d2, z)
     rates = x1 / d1, x2 / d2
     if disparity == "ratio":
@@ -149,7 +145,7 @@ def secants(
     *,
     steps: int,
 ) -> Floats:
-    """Return about where a function has the values `aim`, by the secant method from its `root` and another start."""
+    """Approximate solutions of value = `aim`, by the secant method from `root` and another start."""
     with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
         old, before, new = root, np.zeros_like(aim), np.clip(start, *bounds)
         for _ in range(steps):
@@ -160,7 +156,7 @@ def secants(
 
 
 def around(guess: Floats, estimate: Floats) -> list[Floats]:
-    """Return floats on both sides of guessed limits."""
+    """Floats on both sides of guessed limits."""
     with np.errstate(invalid="ignore", over="ignore"):
         last_place = np.spacing(np.maximum(np.abs(guess), np.abs(estimate)))
         steps = [_ROUNDINGS * last_place, *(near * (guess - estimate) for near in _NEAR)]
@@ -173,10 +169,10 @@ def mover(
     low: tuple[ArrayLike, ArrayLike],
     high: tuple[ArrayLike, ArrayLike],
 ) -> tuple[Floats, Floats]:
-    """Limits of ``value(r1, r2)``, increasing in r1 and decreasing in r2, from separate limits of r1 and r2.
+    """MOVER limits of ``value(r1, r2)``, increasing in r1 and decreasing in r2, from separate limits of r1 and r2.
 
-    Each limit's distance from the estimate is the root of the sum of the squares of the distances reached by moving
-    one rate at a time to its own limit. For ``value = r1 - r2`` this is Zou and Donner's interval.
+    Each limit lies as far from the estimate as the root of the summed squares of the distances reached by moving one
+    rate at a time to its limit. For ``value = r1 - r2`` this is Zou and Donner's interval.
     """
     r1, r2, l1, l2, u1, u2 = (np.asarray(v, dtype=float) for v in (*rates, *low, *high))
     estimate = value(r1, r2)

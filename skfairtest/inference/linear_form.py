@@ -1,19 +1,16 @@
-"""The test of a disparity of any size, as a linear form that also exists where one of the values is 0.
+"""Tests of a disparity of any size as a linear form, which also exists if one of the values is 0.
 
-That two values differ by `edge` means first - second - edge = 0, and that their ratio is `edge` means
-first - edge * second = 0. The form over its standard error is the statistic of a test of that edge, and the edges that
-the test does not reject are an interval (Fieller 1954): a ratio of 0 or infinity, whose logarithm has no standard
-error, needs no special treatment.
+A difference of `edge` means first - second - edge = 0, a ratio of `edge` means first - edge * second = 0. The form over
+its standard error is the statistic of a test of that edge, and the edges not rejected are an interval (Fieller 1954):
+ratios of 0 or infinity need no special treatment.
 
 References
 ----------
-E. C. Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16, 175-185.
-O. Miettinen and M. Nurminen (1985). Comparative analysis of two rates. Statistics in Medicine 4, 213-226.
-J. N. K. Rao and A. J. Scott (1992). A simple method for the analysis of clustered binary data. Biometrics 48, 577-585:
-rates of people with weights or in clusters are tested as counts of an effective number of people, and so are areas.
-J. J. Gart and J. Nam (1990). Approximate interval estimation of the difference in binomial parameters: correction for
-skewness and extension to multiple tables. Biometrics 46, 637-643.
-P. J. Laud (2017). Equal-tailed confidence intervals for comparison of rates. Pharmaceutical Statistics 16, 334-348.
+E. C. Fieller (1954). Journal of the Royal Statistical Society B 16, 175-185.
+O. Miettinen and M. Nurminen (1985). Statistics in Medicine 4, 213-226.
+J. N. K. Rao and A. J. Scott (1992). Biometrics 48, 577-585: rates and areas of people with weights or in clusters are
+tested as counts of an effective number of people.
+J. J. Gart and J. Nam (1990). Biometrics 46, 637-643. P. J. Laud (2017). Pharmaceutical Statistics 16, 334-348.
 """
 
 from collections.abc import Callable
@@ -34,7 +31,7 @@ _STEPS, _NEAR = 12, 1e-5
 
 
 def identity(rate: Floats) -> Floats:
-    """Return the rate itself."""
+    """The rate itself."""
     return rate
 
 
@@ -57,7 +54,7 @@ class Scale:
 
 
 def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple[Floats, Floats]:
-    """Return first - second - edge, or first - edge * second for a ratio, and its variance."""
+    """The form first - second - edge, or first - edge * second for a ratio, and its variance."""
     if disparity == "ratio":
         other = edge * moments.second
         distance = moments.first - other
@@ -86,11 +83,11 @@ def last_covered(
     below: Covered,
     statistic: Statistic | None = None,
 ) -> tuple[float, float]:
-    """Return the smallest and the largest edge that are not rejected, on the ways from that of the data to both ends.
+    """The smallest and the largest edge that are not rejected.
 
-    `above` says of edges below that of the data whether the data do not lie significantly above them; `below` the
-    opposite. On the scale atan(first / second) a ratio of infinity is an ordinary end. From a `statistic` limits are
-    guessed; then all functions take arrays of any shape.
+    `above`: whether edges below the estimate are not rejected by data above them; `below` the opposite. Ratios are
+    searched on the scale atan(first / second), on which infinity is an ordinary end. A `statistic`, if given, guesses
+    the limits.
     """
     ratio = disparity == "ratio"
 
@@ -121,14 +118,7 @@ def last_covered(
 class Linearized:
     """Two values with their variances: the form's variance is v1 + edge^2 v2 - 2 edge c.
 
-    Parameters
-    ----------
-    moments : Moments of float
-        Averages over strata.
-    disparity : {"difference", "ratio"}
-        What `edge` is.
-    scale : float, default=1
-        What the standard error is multiplied by, which makes it at equality that of the statistic tested.
+    `scale` multiplies the standard error so that it is, at equality, that of the statistic tested.
     """
 
     moments: Moments
@@ -136,12 +126,12 @@ class Linearized:
     scale: float = 1.0
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
-        """Return the form and its standard error."""
+        """The form and its standard error."""
         distance, variance = linear_form(self.moments, self.disparity, edge)
         return distance, self.scale * np.sqrt(variance)
 
     def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
-        """Return the edges at which the statistic does not exceed the critical values above and below."""
+        """The edges at which the statistic does not exceed the critical values."""
         if self.disparity == "ratio":
             values = float(self.moments.first), float(self.moments.second)
             return _limits_at(self.at, values, "ratio", critical, ends)
@@ -151,38 +141,34 @@ class Linearized:
 
 @dataclass(frozen=True)
 class EffectiveRates:
-    """Two rates per stratum with the numbers of people that their variances are worth.
-
-    The variance at an edge is that of the rates of highest likelihood there (Miettinen and Nurminen), which does not
-    vanish where a side shows no event.
+    """Two rates per stratum with effective numbers of people; the variance is restricted (Miettinen and Nurminen).
 
     Parameters
     ----------
     first, second : ndarray of shape (S,)
-        Rates of the group and of those it is compared with.
+            Rates of the group and of those it is compared with.
     first_people, second_people : ndarray of shape (S,)
-        Effective numbers of people.
+            Effective numbers of people.
     share : ndarray of shape (S,)
-        Weights of the strata, of sum 1.
+            Weights of the strata, of sum 1.
     part : ndarray of shape (S,)
-        What share of everyone the group is, where the disparity is shown against everyone; 0 elsewhere.
+            The group's share of everyone, for a disparity to everyone; otherwise 0.
     correlation : ndarray of shape (S,)
-        Correlation of the rates' errors.
+            Correlation of the rates' errors.
     disparity : {"difference", "ratio"}
-        What `edge` is.
+            What `edge` is.
     scale : float, default=1
-        What the standard error is multiplied by at equality, which makes it that of the statistic tested there; towards
-        the estimate it fades, as the errors of two equal rates hold for equal rates.
+            Factor of the standard error at equality, as of the statistic tested there; it fades towards the estimate.
     skewed : bool, default=False
-        Whether statistics are corrected for the skewness of rates (Gart and Nam; Laud).
+            Whether to correct for the skewness of rates (Gart and Nam; Laud).
     width : float, default=1
-        How far apart the smallest and the largest value are of which these are rates: 2 between -1 and 1.
+            Range of the values: 2 for values between -1 and 1.
     continuity : float, default=0
-        Continuity correction: what share of one person's event, given the total of events, the form is reduced by.
+            Continuity correction, as a share of one person's event given the total of events.
     copies : ndarray of shape (S,), default=1
-        The number of strata that are each of these.
+            Number of strata like each of these.
     metric : Scale, default=Scale()
-        How the values compared follow from the rates.
+            The values compared as a function of the rates.
     """
 
     first: Floats
@@ -201,7 +187,7 @@ class EffectiveRates:
     metric: Scale = Scale()
 
     def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
-        """Return the form and its standard error."""
+        """The form and its standard error."""
         shown = np.asarray(edge, dtype=float)
         edge = shown / self.width if self.disparity == "difference" else shown
         each, n1, n2 = edge[..., None], self.first_people, self.second_people
@@ -249,7 +235,7 @@ class EffectiveRates:
         return self.width * distance, self.width * self._scale_at(shown) * error
 
     def _scale_at(self, edge: Floats) -> Floats:
-        """Return `scale` at equality and beyond it; towards the estimate it fades, and beyond that it is 1."""
+        """`scale` at equality and beyond; towards the estimate and beyond it fades to 1."""
         first, second = self._values
         if self.disparity == "ratio":
             estimate, place = np.arctan2(first, second) - np.pi / 4, np.arctan(edge) - np.pi / 4
@@ -262,10 +248,7 @@ class EffectiveRates:
         return self.part * first + (1 - self.part) * second
 
     def _restricted(self, edge: Floats) -> tuple[Floats, Floats, Floats]:
-        """Rates whose values are an edge apart, and the rate of those compared with.
-
-        They are the most likely ones among rates that are as far apart, which is found step by step.
-        """
+        """The most likely rates whose values are an edge apart, and the rate compared with."""
         apart = np.zeros(np.broadcast_shapes(edge.shape, self.part.shape))
         x1, x2 = self.first * self.first_people, self.second * self.second_people
         for _ in range(_STEPS):
@@ -284,7 +267,7 @@ class EffectiveRates:
         return self.width * float(first), self.width * float(second)
 
     def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
-        """Return the edges at which the statistic does not exceed the critical values above and below."""
+        """The edges at which the statistic does not exceed the critical values."""
         first, second = self._values
         if not self.metric.is_identity and second > 0:  # from where values are without their bias
             first += float(self.at(first / second if self.disparity == "ratio" else first - second)[0])
@@ -295,9 +278,9 @@ Form = Linearized | EffectiveRates
 
 
 def without_skewness(statistic: Floats, skewness: Floats) -> Floats:
-    """The normal equivalent of a skewed statistic: z of statistic = z + skewness (z^2 - 1) / 6.
+    """The normal equivalent z of a skewed statistic = z + skewness (z^2 - 1) / 6 (Cornish and Fisher).
 
-    This is Cornish and Fisher's expansion. Within 1 on either side nothing is evidence, and nothing is corrected.
+    Statistics within 1 of zero are no evidence and are not corrected.
 
     Examples
     --------
@@ -318,8 +301,6 @@ def _limits_at(
     critical: tuple[float, float],
     ends: tuple[float, float],
 ) -> tuple[float, float]:
-    """Move away from the estimate as long as the statistic does not exceed the critical values."""
-
     def covered(sign: int, most: float) -> Covered:
         def within(edge: Floats) -> Booleans:
             distance, error = at(edge)
@@ -339,11 +320,7 @@ def _limits_at(
 
 
 def effective_people(rate: Floats, variance: Floats) -> Floats:
-    """The number of people that a rate's variance is worth.
-
-    It is the n at which n people of this rate, and one more with and one more without the event, have this variance:
-    p (1 - p) / (n + 2) with p = (n rate + 1) / (n + 2).
-    """
+    """The number of people n that a rate's variance is worth: p (1 - p) / (n + 2) with p = (n rate + 1) / (n + 2)."""
     rate, variance = np.broadcast_arrays(np.asarray(rate, dtype=float), np.asarray(variance, dtype=float))
     low, high = np.full(rate.shape, -20.0), np.full(rate.shape, 80.0)  # logarithms
     for _ in range(100):
@@ -355,11 +332,10 @@ def effective_people(rate: Floats, variance: Floats) -> Floats:
 
 
 def symmetrized(errors: Floats) -> Floats:
-    """Return errors of bootstrap samples, at each rank the larger in size of it and of its counterpart.
+    """Errors of bootstrap samples, at each rank the larger in size of it and of its counterpart; NaN stays.
 
-    The edges that they do not reject are the union of the percentile interval (which mirrors the errors) and of the
-    basic one (which does not). Without a standard error each alone rejects equality too often, the basic one of medians
-    of few people three times as often as it should. Errors that are undefined stay so.
+    The edges not rejected are then the union of the percentile and the basic interval. Each alone, without a standard
+    error, rejects equality too often, the basic one for medians of few people three times as often as the level.
 
     Examples
     --------
@@ -375,18 +351,9 @@ def symmetrized(errors: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Resampled:
-    """Two values in the data and in bootstrap samples, from which the form at any edge follows.
+    """Two values in the data and in bootstrap samples (NaN if undefined), from which the form at any edge follows.
 
-    Parameters
-    ----------
-    observed : Moments of float
-        In the data.
-    drawn : Moments of shape (B,)
-        In bootstrap samples; NaN where undefined.
-    disparity : {"difference", "ratio"}
-        What `edge` is.
-    studentized : bool
-        Whether forms are divided by their standard errors. If not, bootstrap samples are `symmetrized`.
+    Unless `studentized`, bootstrap samples are `symmetrized`.
     """
 
     observed: Moments
@@ -405,12 +372,12 @@ class Resampled:
         return float(np.std(defined, ddof=1)) if len(defined) > 1 else np.nan
 
     def statistic(self, edge: float) -> float:
-        """Return the form in the data over its standard error."""
+        """The form in the data over its standard error."""
         distance, variance = linear_form(self.observed, self.disparity, edge)
         return float(studentize(distance, np.sqrt(variance)) if self.studentized else distance)
 
     def centred(self, edge: float) -> Floats:
-        """Return forms in bootstrap samples, less that in the data, over their standard errors; shape (B,)."""
+        """Forms in bootstrap samples, less that in the data, over their standard errors; shape (B,)."""
         distance, variance = linear_form(self.drawn, self.disparity, edge)
         middle = distance - linear_form(self.observed, self.disparity, edge)[0]
         # What ought to be 0 is not left as a rounding error.
@@ -418,16 +385,15 @@ class Resampled:
         return studentize(middle, np.sqrt(variance)) if self.studentized else symmetrized(middle)
 
     def test(self, edge: float, alternative: str) -> tuple[float, int, int]:
-        """P-value of one edge, how many resamples are at least as extreme, and of how many; two-sided by size."""
+        """P-value of one edge, with the numbers of extreme and of defined resamples; two-sided by size."""
         return monte_carlo_p(self.centred(edge), self.statistic(edge), alternative)
 
     def limits(
         self, sides: tuple[tuple[str, float] | None, tuple[str, float] | None], ends: tuple[float, float]
     ) -> tuple[float, float]:
-        """Return the edges that are not rejected below and above the estimate.
+        """The edges that are not rejected below and above the estimate.
 
-        `sides` holds for the lower and the upper limit the alternative and the level of the test that it inverts; None:
-        no limit.
+        `sides`: alternative and level of the test inverted for the lower and the upper limit; None for no limit.
         """
         if self.disparity == "ratio":
 
@@ -456,7 +422,7 @@ class Resampled:
 
 
 def resampled(observed: Moments, drawn: Moments, disparity: str, *, studentized: bool) -> Resampled:
-    """Keep of bootstrap samples what forms need: of a difference two numbers each, not five."""
+    """Keep what forms need of bootstrap samples."""
     if disparity == "difference":
         none = np.zeros(())
         observed, drawn = (

@@ -2,12 +2,12 @@
 
 Outcomes are ordered by the Miettinen-Nurminen score at the margin's edge. The p-value is the largest probability, over
 the nuisance rate, of an outcome at least as extreme, within a 1 - 1e-6 confidence region of both rates (Berger and Boos
-1994), plus that 1e-6. No conditional distribution exists at a difference other than 0.
+1994), plus that 1e-6.
 
 References
 ----------
-I. S. F. Chan (1998). Exact tests of equivalence and efficacy with a non-zero lower bound for comparative studies.
-R. L. Berger and D. D. Boos (1994). P values maximized over a confidence set for the nuisance parameter.
+I. S. F. Chan (1998), Statistics in Medicine 17, 1403-1413. R. L. Berger and D. D. Boos (1994), Journal of the American
+Statistical Association 89, 1012-1016.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def _clopper_pearson(x: Integers, d: int, error: float) -> tuple[Floats, Floats]
 
 
 def last_reaching(level: float | Floats, d1: int, d2: int, edge: float, disparity: str) -> Integers:
-    """For every x1 = 0..d1, the largest x2 whose score is at least the level (-1 if none is)."""
+    """For x1 = 0..d1, the largest x2 whose score is at least the level (-1 if none)."""
     first = np.arange(d1 + 1)
     inside, outside = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
     while (outside - inside).max() > 1:
@@ -49,26 +49,10 @@ def last_reaching(level: float | Floats, d1: int, d2: int, edge: float, disparit
 def margin_log_p(
     x1: int, d1: int, x2: int, d2: int, edge: float, alternative: str, disparity: str = "difference"
 ) -> float:
-    """Log p-value of the exact test that a disparity of two rates lies beyond an edge.
+    """Log p-value of the exact test that a difference or ratio of two rates lies beyond an edge.
 
-    Parameters
-    ----------
-    x1, x2 : int
-        People of each group who show the event.
-    d1, d2 : int
-        People of each group who meet the condition.
-    edge : float
-        The margin's edge: a difference in (-1, 1), or a positive ratio.
-    alternative : {"greater", "less"}
-        "greater": the null hypothesis is r1 - r2 <= edge (or r1 / r2 <= edge); "less": it is >= edge.
-    disparity : {"difference", "ratio"}
-        The scale of `edge`.
-
-    Returns
-    -------
-    float
-        Natural logarithm of a bound of the p-value, at most a thousandth and 1e-7 above it; never below log(1e-6), the
-        price of the confidence region.
+    "greater": the null hypothesis is a disparity of at most `edge`. The result bounds the p-value, at most a thousandth
+    and 1e-7 above it; it is never below log(1e-6), the price of the confidence region.
     """
     if alternative == "less":  # swap the groups: r1 - r2 >= e is r2 - r1 <= -e, and r1 / r2 >= e is r2 / r1 <= 1 / e
         edge = 1 / edge if disparity == "ratio" else -edge
@@ -135,10 +119,9 @@ def margin_log_p(
 
 
 def margin_rejected(d1: int, d2: int, edge: float, disparity: str, alpha: float) -> Booleans:
-    """Which outcomes the test of `margin_log_p` rejects for "greater", (d1 + 1, d2 + 1).
+    """Outcomes, shape (d1 + 1, d2 + 1), that the test of `margin_log_p` rejects for "greater".
 
-    Tails are looked at eighths of a standard deviation of either group's rate apart, and at all ends of confidence
-    intervals: p-values are within 3 parts in a thousand.
+    P-values are within 3 parts in a thousand: tails are evaluated on a grid of an eighth of a standard deviation.
     """
     slope, step = (edge, 0.0) if disparity == "ratio" else (1.0, edge)
     x1, x2 = np.arange(d1 + 1), np.arange(d2 + 1)

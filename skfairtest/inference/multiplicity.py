@@ -1,21 +1,13 @@
-"""Many hypotheses: adjusted p-values.
+"""Adjustment of log p-values for the number of hypotheses tested, and the largest disparity among comparisons.
 
-Adjustment for the number of hypotheses tested, on logarithms of p-values.
-
-A family has one p-value per hypothesis. Comparisons that test the same hypothesis (see `Equality`) are put together
-before anything is adjusted: `distinct`.
+Comparisons that test the same hypothesis (see `Equality`) count once: `distinct`. The largest absolute difference of
+any two groups (fairlearn's ``difference()``) is hardly ever 0, so a percentile interval of it excludes 0.
+`extreme_disparity` uses the comparisons' simultaneous intervals: if all cover, the largest absolute disparity lies
+between the largest of their smallest and the largest of their greatest absolute values.
 
 References
 ----------
 Holm (1979); Shaffer (1986); Benjamini and Hochberg (1995).
-
-The largest disparity among all comparisons of a test, with its interval.
-
-fairlearn's ``difference()`` is the largest absolute difference of any two groups, which is hardly ever 0 whatever the
-groups are: a percentile interval of it does not contain 0 unless there are few people. The comparisons of a test have
-simultaneous intervals; if all of them cover, the largest absolute disparity lies between the largest of their smallest
-and the largest of their greatest absolute values. That interval contains equality if no comparison's interval excludes
-it.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -34,16 +26,8 @@ from skfairtest._utils.typing import Booleans, Floats, Positions
 class Equality:
     """The null hypothesis that one value is the same on two sides, tested two-sided.
 
-    Two comparisons with equal fields test the same hypothesis: swapping the sides does not change it, and neither does
-    counting the complement of an event. The fields say what is compared, never what was observed, so how many
-    hypotheses there are does not depend on the outcomes.
-
-    Parameters
-    ----------
-    of : hashable
-        What is equal, and where. All hypotheses with the same `of` are about one value for each side.
-    sides : frozenset of hashable
-        The two sides.
+    Comparisons with equal fields test the same hypothesis, for swapped sides and complementary events too. Fields never
+    depend on the outcomes, so neither does the number of hypotheses. `of`: what is equal, and where.
     """
 
     of: Hashable
@@ -51,7 +35,7 @@ class Equality:
 
 
 def distinct(hypotheses: Sequence[Equality | None]) -> list[list[int]]:
-    """Return the places of each hypothesis, in the order in which they come first; None is like no other.
+    """The indices of each distinct hypothesis in order of first appearance; None equals no other.
 
     Examples
     --------
@@ -66,7 +50,7 @@ def distinct(hypotheses: Sequence[Equality | None]) -> list[list[int]]:
 
 
 def _step(log_p: Floats, factors: Floats, *, down: bool) -> Floats:
-    """Multiply the sorted p-values by `factors`, then make them monotone from the smallest or the largest on."""
+    """Multiply the sorted p-values by `factors`, then make them monotone."""
     order = np.argsort(log_p, kind="stable")
     adjusted = log_p[order] + np.log(factors)
     if down:
@@ -83,10 +67,9 @@ def holm(log_p: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def true_numbers(groups: int) -> Positions:
-    """How many of the hypotheses that two of `groups` values are equal can be true: Shaffer (1986), equation 2.
+    """The possible numbers of true pairwise hypotheses among `groups` values: Shaffer (1986), equation 2.
 
-    Equality is transitive, so the true ones are the pairs inside of sets of equal groups: S(k) is the union over j of
-    S(k - j) + j (j - 1) / 2, where j groups are equal to the first one.
+    Equality is transitive: S(k) is the union over j of S(k - j) + j (j - 1) / 2, with j groups equal to the first.
 
     Examples
     --------
@@ -104,7 +87,7 @@ def true_numbers(groups: int) -> Positions:
 
 
 def _components(hypotheses: Sequence[Equality | None]) -> list[tuple[list[int], int]]:
-    """Divide a family into sets of hypotheses that share no side: their places, and how many sides they have."""
+    """Sets of hypotheses that share no side: their indices, and their numbers of sides."""
     alone = [Equality(object(), frozenset("ab")) if h is None else h for h in hypotheses]
     ends = [tuple((h.of, side) for side in h.sides) for h in alone]
     tied = DisjointSet(side for pair in ends for side in pair)
@@ -117,11 +100,7 @@ def _components(hypotheses: Sequence[Equality | None]) -> list[tuple[list[int], 
 
 
 def _most_true(hypotheses: int, sides: int) -> Positions:
-    """How many of some pairs' hypotheses can be true at the most if 0, 1, ... of them are false.
-
-    As many false ones are false among all pairs of the same sides, and no more can be true than there are left. With
-    every pair among the hypotheses the bound is attained.
-    """
+    """Upper bounds of the number of true pairwise hypotheses if 0, 1, ... of them are false; attained for all pairs."""
     false = np.arange(hypotheses + 1)
     if hypotheses < sides:  # a tree: no pair follows from others
         return hypotheses - false
@@ -139,28 +118,13 @@ def are_tied(hypotheses: Sequence[Equality | None]) -> bool:
 
 
 def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
-    """Shaffer's static step-down: Holm's, with the number of hypotheses that can be true at the same time.
+    """Shaffer's static step-down: Holm's with the number of hypotheses that can be true at the same time.
 
-    The p-values are taken in increasing order. In each set of hypotheses that share sides, such as all pairs of k
-    groups, count how many were rejected already; if these are false, at most so many of the set can be true (among
-    four groups 6, 3, 3, 3, 2, 1). The factor of a p-value is the sum of these numbers over all sets. Hypotheses that
-    share no side count one each, as in Holm's adjustment; all pairs of one metric alone have Shaffer's factors.
-
-    It controls the familywise error strongly under any dependence. Up to the first rejected true hypothesis all those
-    rejected are false, so the factor is at least the number of true ones, and by Bonferroni's inequality the smallest
-    of their p-values is at most the level over their number with a probability of at most the level.
-
-    Parameters
-    ----------
-    log_p : ndarray of shape (n,)
-        Logarithms of p-values, one for each hypothesis.
-    hypotheses : sequence of Equality or None, of length n
-        Distinct hypotheses; None is tied to no other.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Logarithms of adjusted p-values.
+    P-values are taken in increasing order. In each set of hypotheses that share sides, such as all pairs of k groups,
+    the number already rejected bounds how many can be true (among four groups 6, 3, 3, 3, 2, 1); a p-value's factor is
+    the sum over all sets. It controls the familywise error strongly under any dependence: up to the first rejected true
+    hypothesis all those rejected are false, so the factor is at least the number of true ones, and Bonferroni's
+    inequality applies.
 
     References
     ----------
@@ -189,10 +153,7 @@ def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
 
 @lru_cache(maxsize=256)
 def _can_be_true(hypotheses: tuple[Equality | None, ...], adjust: str) -> tuple[Positions, Positions]:
-    """In which set each hypothesis is, (n,), and how many of a set can be true by how many of it are rejected.
-
-    Sets share sides, or are a single one.
-    """
+    """The set of each hypothesis, shape (n,), and how many of a set can be true by how many of it are rejected."""
     n = len(hypotheses)
     sets = [(places, _most_true(len(places), sides)) for places, sides in _components(hypotheses)]
     if adjust == "holm":
@@ -205,23 +166,7 @@ def _can_be_true(hypotheses: tuple[Equality | None, ...], adjust: str) -> tuple[
 
 
 def rejected(log_p: Floats, hypotheses: Sequence[Equality | None], adjust: str | None, level: float) -> Booleans:
-    """Which hypotheses are rejected at a level, in many families of the same hypotheses at once.
-
-    Parameters
-    ----------
-    log_p : ndarray of shape (families, n)
-        Logarithms of p-values.
-    hypotheses : sequence of Equality or None, of length n
-        Distinct hypotheses, as of `shaffer`.
-    adjust : str or None
-        A name in `ADJUSTMENTS`, or "shaffer".
-    level : float
-        The level.
-
-    Returns
-    -------
-    ndarray of bool, shape (families, n)
-        Where the adjusted p-value is at most the level. It can only become true as any p-value decreases.
+    """Which hypotheses are rejected at a level, shape (families, n), in many families of the same hypotheses at once.
 
     Examples
     --------
@@ -276,25 +221,13 @@ FAMILYWISE = frozenset({"holm", "shaffer", "bonferroni"})
 
 
 def holm_discrete(log_p: Floats, smallest: Floats) -> Floats:
-    """Holm's step-down, in which a hypothesis counts only if its p-value could have been that small.
+    """Holm's step-down in which a hypothesis counts only if its p-value could have been that small.
 
-    A p-value p is multiplied by how many of the hypotheses that are not rejected yet can have a p-value of at most p.
-    It controls the familywise error strongly under any dependence, given the smallest p-values: up to the first
-    rejected true hypothesis all those rejected are false, so the factor is at least the number of true ones that can
-    have a p-value of at most p, and these are the only ones that Bonferroni's inequality adds up. It rejects whatever
-    Tarone's procedure rejects, at any level, and Holm's where every p-value can be small.
-
-    Parameters
-    ----------
-    log_p : ndarray of shape (n,)
-        Logarithms of p-values.
-    smallest : ndarray of shape (n,)
-        Logarithms of the smallest p-values there can be, whatever is observed; at most `log_p`.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Logarithms of adjusted p-values.
+    A p-value p is multiplied by the number of hypotheses not yet rejected whose p-value can be at most p; `smallest`
+    holds the logarithms of the smallest possible ones. It controls the familywise error strongly under any dependence
+    given these: up to the first rejected true hypothesis the factor is at least the number of true ones that can have a
+    p-value of at most p, and only these enter Bonferroni's inequality. It rejects whatever Tarone's procedure rejects,
+    and Holm's if every p-value can be small.
 
     References
     ----------
@@ -312,15 +245,7 @@ def holm_discrete(log_p: Floats, smallest: Floats) -> Floats:
 
 
 class Extreme(NamedTuple):
-    """The disparity farthest from equality: absolute differences, or ratios below one.
-
-    Parameters
-    ----------
-    value : float
-        The largest absolute difference, or the smallest ratio (of the lesser to the greater value).
-    low, high : float
-        Limits of it. For differences `high` is the worst end, for ratios `low`.
-    """
+    """The disparity farthest from equality (absolute difference, or ratio below 1) with its limits."""
 
     value: float
     low: float
@@ -328,19 +253,7 @@ class Extreme(NamedTuple):
 
 
 def extreme_disparity(value: ArrayLike, low: ArrayLike, high: ArrayLike, disparity: str) -> Extreme:
-    """Return the disparity farthest from equality among comparisons with simultaneous two-sided intervals.
-
-    Parameters
-    ----------
-    value, low, high : array-like of shape (k,)
-        Disparities of the comparisons, and the limits of their intervals.
-    disparity : {"difference", "ratio"}
-        What they compare.
-
-    Returns
-    -------
-    Extreme
-        NaN where there is no comparison.
+    """The disparity farthest from equality among comparisons with simultaneous two-sided intervals; NaN without any.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """Null distributions in few enough bins to be plotted, with the part that is as extreme as the data.
 
-An enumerated one is that of the number of events of group 1 given how many events both groups have (hypergeometric;
-over strata a convolution), which is what permuting labels inside a rate's condition gives. Where
-outcomes are too many to be drawn one by one, as many neighbours as needed make a bin around the centre, and all beyond
-make one bin on either side: nothing is left out, and the extreme parts add up to the p-value.
+Enumerated ones are those of group 1's events given the events of both (hypergeometric; over strata a convolution).
+Neighbouring outcomes share a bin if there are many, and all beyond make one bin on either side, so that the extreme
+parts add up to the p-value.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ NOISE = 1e-8
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins, arrays of shape (n_bins,): their ends, probabilities, and the parts of these that are extreme."""
+    """Bins, arrays of shape (n_bins,): ends, probabilities, and their extreme parts."""
 
     low: Floats
     high: Floats
@@ -43,29 +42,17 @@ class Bins:
     extreme: Floats
 
     def moved(self, offset: float, scale: float) -> Bins:
-        """Return the bins of another statistic, a linear function of this one."""
+        """The bins of another statistic, a linear function of this one."""
         return Bins(offset + scale * self.low, offset + scale * self.high, self.mass, self.extreme)
 
 
 def given_totals(
     x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided", log_p: float | None = None
 ) -> Bins | None:
-    """Return the distribution of the events of group 1, summed over strata, given the events of every stratum.
+    """The distribution of group 1's events, summed over strata, given the events of every stratum.
 
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, of group 1 and group 2.
-    alternative : {"two-sided", "greater", "less"}
-        Which outcomes are extreme.
-    log_p : float, optional
-        Logarithm of the conditional p-value, where it is known.
-
-    Returns
-    -------
-    Bins or None
-        Ends are numbers of events, those of bins of several outcomes half an event further out. None where more
-        outcomes would have to be enumerated than `LARGEST`.
+    Ends are numbers of events, half an event further out for bins of several outcomes. None if more than `LARGEST`
+    outcomes would have to be enumerated.
 
     Examples
     --------
@@ -106,7 +93,7 @@ def given_totals(
 
 
 class _Window(NamedTuple):
-    """The outcomes that are drawn: the first of them, how many bins, and how many outcomes there are in each."""
+    """The outcomes shown: the first, the number of bins, and the outcomes in each."""
 
     start: int
     bins: int
@@ -128,7 +115,6 @@ def _window(ends: tuple[int, int], mean: float, spread: float) -> _Window | None
 def _binned(
     mass: Floats, extreme: Floats, window: _Window, ends: tuple[int, int], tails: Sequence[tuple[float, float]]
 ) -> Bins:
-    """Gather outcomes into bins, with one bin on either side for all that is beyond the window."""
     start, bins, each = window
     half = 0.0 if each == 1 else 0.5
     low = start + each * np.arange(bins) - half
@@ -144,7 +130,7 @@ def _binned(
 
 @dataclass(frozen=True)
 class DrawnBins:
-    """A histogram of draws, as shares of the defined ones, and how many draws it does not show."""
+    """A histogram of draws, as shares of the defined ones, and the number not shown."""
 
     bins: Bins
     n_defined: int
@@ -153,9 +139,7 @@ class DrawnBins:
 
 
 def drawn(draws: Floats, observed: float, alternative: str) -> DrawnBins | None:
-    """Return a histogram of drawn statistics; None where none is finite.
-
-    Infinite draws have no place on an axis: masses add up to the share of the finite ones.
+    """Histogram of resampled statistics; None if none is finite. Masses add up to the share of the finite ones.
 
     Examples
     --------
@@ -186,7 +170,7 @@ def drawn(draws: Floats, observed: float, alternative: str) -> DrawnBins | None:
 
 
 def normal(observed: float, alternative: str) -> Bins:
-    """Return the standard normal distribution in bins.
+    """The standard normal distribution in bins.
 
     Examples
     --------
@@ -208,6 +192,6 @@ def normal(observed: float, alternative: str) -> Bins:
 
 
 def _between(low: Floats, high: Floats) -> Floats:
-    """Probabilities of intervals, by the tail that keeps its digits; 0 of what is empty."""
+    """Probabilities of intervals, from the tail that keeps its digits."""
     mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
     return np.where(high > low, mass, 0.0)

@@ -1,15 +1,13 @@
 """Odds ratios of two groups given their totals, in one stratum or several: estimates, exact limits, exact tests.
 
-Given every total, the sum of group 1's events has probabilities proportional to ``c(s) * psi**s``, where ``c`` is the
-convolution of the strata's hypergeometric distributions and ``psi`` the odds ratio that all strata share (Fisher's
-noncentral hypergeometric distribution): what `conditional.Strata` tilts by ``log(psi)``.
+Given every total, the sum s of group 1's events has probabilities proportional to ``c(s) * psi**s``, where ``c`` is the
+convolution of the strata's hypergeometric distributions and ``psi`` the shared odds ratio (Fisher 1935):
+`conditional.Strata` tilted by ``log(psi)``.
 
 References
 ----------
-R. A. Fisher (1935). The logic of inductive inference. Journal of the Royal Statistical Society 98, 39-82.
-J. Cornfield (1956). A statistical problem arising from retrospective studies. Third Berkeley Symposium 4, 135-148.
-J. Robins, N. Breslow and S. Greenland (1986). Estimators of the Mantel-Haenszel variance consistent in both sparse data
-and large-strata limiting models. Biometrics 42, 311-323. Equation 3.
+J. Cornfield (1956). Third Berkeley Symposium 4, 135-148.
+J. Robins, N. Breslow and S. Greenland (1986). Biometrics 42, 311-323. Equation 3.
 """
 
 import numpy as np
@@ -30,15 +28,7 @@ _FARTHEST = 100.0
 def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
     """Conditional maximum-likelihood estimate of the odds ratio that all strata share.
 
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-
-    Returns
-    -------
-    float
-        0 or infinity where the outcome is the smallest or largest there can be; NaN where there is only one.
+    0 or infinity if the outcome is the smallest or largest possible; NaN if there is only one.
 
     Examples
     --------
@@ -61,19 +51,7 @@ def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers)
 def conditional_limits(
     x1: Integers, d1: Integers, x2: Integers, d2: Integers, error_low: float, error_high: float
 ) -> tuple[float, float]:
-    """Exact limits of the odds ratio that all strata share (Cornfield 1956).
-
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-    error_low, error_high : float
-        Probability with which the odds ratio may lie below the lower limit, and above the upper one; 0: no limit.
-
-    Returns
-    -------
-    (float, float)
-        The odds ratios at which the tail probability of the data is the error.
+    """Exact limits of the shared odds ratio (Cornfield 1956), with the given tail errors; 0: no limit.
 
     Examples
     --------
@@ -96,7 +74,7 @@ def conditional_limits(
 
 
 def _limit(strata: Strata, observed: int, error: float, *, upper: bool) -> float:
-    """Return the odds ratio at which the upper (or lower) tail of the observed sum has the probability `error`."""
+    """The odds ratio at which a tail of the observed sum has the probability `error`."""
     direct = len(strata.each) > 1 and strata.is_direct()  # one stratum needs no convolution, and a narrow window
 
     def excess(tilt: float) -> float:
@@ -119,21 +97,9 @@ def _limit(strata: Strata, observed: int, error: float, *, upper: bool) -> float
 
 
 def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: float, side: str) -> float:
-    """Log p-value of the exact test that the odds ratio that all strata share lies beyond an edge.
+    """Log p-value of the exact test that the shared odds ratio lies beyond an edge; 0 if the totals leave one outcome.
 
-    Parameters
-    ----------
-    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
-        Events and people who meet the condition, per stratum, of group 1 and group 2.
-    edge : float
-        A positive odds ratio.
-    side : {"greater", "less"}
-        "greater": the null hypothesis is an odds ratio of at most `edge`; "less": of at least `edge`.
-
-    Returns
-    -------
-    float
-        Natural logarithm of the p-value: 0 where the totals leave no choice.
+    "greater": the null hypothesis is an odds ratio of at most `edge`.
     """
     strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
     low, high = strata.bounds
@@ -150,9 +116,9 @@ def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: flo
 def score_statistic(x1: Integers, d1: Integers, x2: Integers, d2: Integers, odds_ratio: float) -> float:
     """Score statistic of the hypothesis that all strata have this odds ratio, given their events (Cornfield 1956).
 
-    Events of group 1 less those expected, over their standard deviation, corrected for skewness and by a third of a
-    person. Moments are exact in strata that can be enumerated, and those of Cornfield's expected counts in others: of
-    strata of two people these expect sqrt(2) where 2 is right.
+    Group 1's events less those expected, over their standard deviation, corrected for skewness and by a third of a
+    person. Moments are exact in strata that can be enumerated, elsewhere those of Cornfield's expected counts, which
+    are far off in small strata.
 
     Examples
     --------
@@ -212,10 +178,10 @@ def score_limits(
 def mantel_haenszel_odds_ratio(
     x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, z: float
 ) -> tuple[float, float, float, float]:
-    """Mantel-Haenszel odds ratio over strata: estimate, Robins-Breslow-Greenland error of its logarithm, limits.
+    """Mantel-Haenszel odds ratio over strata, the Robins-Breslow-Greenland error of its logarithm, and limits.
 
-    Arguments have shape (n_strata,); strata where either group is empty must have been left out. The variance is
-    consistent both for many small strata and for few large ones.
+    Strata in which either group is empty must have been left out. The variance is consistent both for many small strata
+    and for few large ones.
     """
     a, c, first, second = (np.asarray(v, dtype=float) for v in (x1, x2, d1, d2))
     b, d, people = first - a, second - c, first + second
@@ -234,15 +200,7 @@ def mantel_haenszel_odds_ratio(
 
 
 def expected_events(d1: Integers, d2: Integers, m: Integers, odds_ratio: float) -> Floats:
-    """Events of group 1 that give each stratum this odds ratio, as Breslow and Day (1980, equation 4.30) expect them.
-
-    Parameters
-    ----------
-    d1, d2, m : ndarray of int, shape (n_strata,)
-        People of both groups who meet the condition, and the events of both together.
-    odds_ratio : float
-        The odds ratio of every stratum; 0 and infinity put as few and as many events as possible into group 1.
-    """
+    """Events of group 1 that give each stratum this odds ratio (Breslow and Day 1980, equation 4.30)."""
     first, second, events = (np.asarray(v, dtype=float) for v in (d1, d2, m))
     low, high = np.maximum(0.0, events - second), np.minimum(first, events)
     if odds_ratio == 0 or np.isinf(odds_ratio):

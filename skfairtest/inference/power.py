@@ -1,17 +1,8 @@
-"""The power of tests of rates, and searches for what has a given one.
+"""The power of tests of rates before any data exist, and searches for the smallest size or disparity with a given one.
 
-The power of tests of rates: how often they detect a true disparity, computed before any data exist.
-
-The power is that of the test that will run. Its rejection region is found for given denominators, and its probability
-is summed at the assumed rates. If the denominators are random, because only some people meet a rate's condition, power
-is averaged over them: at their means it is too high.
-
-References
-----------
-R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-table when testing the equality of two
-probabilities. Statistica Neerlandica 24, 1-35.
-
-Searches for the smallest size, or the smallest disparity, with a given power.
+The power is that of the test that will run: the probability of its rejection region at the assumed rates, averaged over
+random denominators if only some people meet the rate's condition (at their means it is too high). Regions: Boschloo
+(1970).
 """
 
 from bisect import bisect_left
@@ -37,10 +28,7 @@ def _enumerated(d1: int, d2: int, question: Question) -> bool:
 def comparison_power(
     d1: int, d2: int, p1: float, p2: float, question: Question, alpha: float, share: float = 0.0
 ) -> tuple[float, str]:
-    """Power of one comparison given its denominators, and how it was found.
-
-    `share` is that of group 1 in everyone, if a margin is one to everyone.
-    """
+    """Power of one comparison given its denominators, and its method; `share`: group 1's share of everyone."""
     question = to_rest(question, share)
     if not _enumerated(d1, d2, question):
         corrected = question.margin_bounds is None and reference_of(question, d1, d2) == "conditional"
@@ -50,22 +38,10 @@ def comparison_power(
 
 
 def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs.Computed:
-    """Probability that the global test of a design rejects.
+    """Probability that the global test of a design rejects, with its method and Monte Carlo standard error.
 
-    Two groups: summed over outcomes, and averaged over the denominators where they are random. With more groups,
-    comparisons share people, so data sets are simulated from one seed, and each comparison's region is looked up.
-
-    Parameters
-    ----------
-    design : Design
-        The assumptions and the question.
-    draws : int
-        Data sets drawn where power is simulated.
-
-    Returns
-    -------
-    Computed
-        Power, method and Monte-Carlo standard error.
+    Two groups: summed over outcomes and averaged over random denominators. With more, comparisons share people, so
+    `draws` data sets are simulated and looked up in each comparison's region.
     """
     several = len(design.people) > 2 or (design.both and len(design.contrasts) > 1)
     if several or (design.overall and design.question.margin_bounds is not None):
@@ -131,7 +107,6 @@ def _simulated(design: designs.Design, draws: int) -> designs.Computed:
 
 
 def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: designs.Design) -> Booleans:
-    """A mask of the draws of one comparison that are rejected at its level."""
     level, out = design.level(len(design.values)), np.zeros(len(x1), dtype=bool)
     pairs, which = np.unique(np.stack([d1, d2]), axis=1, return_inverse=True)
     for i, (a, b) in enumerate(pairs.T.tolist()):
@@ -153,21 +128,10 @@ HALVINGS = 45
 
 
 def smallest_size(power_at: Callable[[int], designs.Computed], target: float, start: int, least: int = 2) -> int:
-    """Return the smallest size from which the power stays at a target; -1 if none below `LARGEST` has it.
+    """The smallest size from which the power stays at a target; -1 if none below `LARGEST` has it.
 
-    Enumerated power is a saw-tooth in the size: after a size is found by bisection, the powers of the next ones are
-    looked at, and the search goes on after the last that falls short.
-
-    Parameters
-    ----------
-    power_at : callable
-        Power at a size.
-    target : float
-        Power wanted.
-    start : int
-        Where to begin.
-    least : int
-        Smallest size there can be.
+    Enumerated power is a saw-tooth in the size: after bisection the next sizes are checked, and the search goes on
+    after the last that falls short.
     """
 
     @cache
@@ -197,23 +161,9 @@ def smallest_size(power_at: Callable[[int], designs.Computed], target: float, st
 def smallest_distances(
     power_at: Callable[[Floats], Floats], target: float, room: Floats, halvings: int = HALVINGS
 ) -> Floats:
-    """Return the distances from the null hypothesis at which powers reach their target, by bisection.
+    """Distances from the null hypothesis at which powers reach their target, by bisection; NaN if none does.
 
-    Parameters
-    ----------
-    power_at : callable
-        From distances to powers, both of shape (k,); each rises with its distance.
-    target : float
-        Power wanted.
-    room : ndarray, shape (k,)
-        Largest distance there can be.
-    halvings : int
-        How often the room is halved.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        NaN if no distance has the power.
+    Powers increase with distance, up to `room`.
     """
     low, high = np.zeros_like(room), np.asarray(room, dtype=float)
     possible = (power_at(high) >= target) & (room > 0)

@@ -1,15 +1,9 @@
-"""Designs, and their power by approximation.
-
-The designs whose power is computed, the denominators that they lead to, and the result.
-
-Power by normal and noncentral t approximations: of two rates' score test, and of studentized estimates.
+"""Designs whose power is computed, their denominators, and power by normal and noncentral t approximations.
 
 References
 ----------
-C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae for comparative binomial trials with
-null hypothesis of non-zero risk difference or non-unity relative risk. Statistics in Medicine 9, 1447-1454.
-J. A. Hanley and B. J. McNeil (1982). The meaning and use of the area under a receiver operating characteristic (ROC)
-curve. Radiology 143, 29-36.
+C. P. Farrington and G. Manning (1990). Statistics in Medicine 9, 1447-1454.
+J. A. Hanley and B. J. McNeil (1982). Radiology 143, 29-36.
 """
 
 from collections.abc import Iterator
@@ -60,20 +54,20 @@ class Design:
     Parameters
     ----------
     people : tuple of int
-        People per group.
+            People per group.
     shares : tuple of float
-        Share of each group who meet the condition of the first rate; for areas, of positives.
+            Share of each group who meet the first rate's condition; for areas, of positives.
     values : tuple of tuple
-        Per rate, the event probability in every group; a second rate's condition is met by those who do not meet the
-        first one's. Of means one row of means and standard deviations, of areas one row of areas.
+            Per rate, the event probability in every group; a second rate is conditional on the opposite of the first.
+        Means have rows of means and standard deviations, areas one row.
     question : Question
-        Disparity, alternative, margin and method of every comparison.
+            Disparity, alternative, margin and method of every comparison.
     contrasts : tuple of (int, int or None)
-        Groups compared; None: everyone else.
+            Groups compared; None: everyone else.
     overall : bool
-        The disparity is to everyone, the group included.
+            The disparity is to everyone, the group included.
     alpha : float
-        Level of the whole test.
+            Level of the whole test.
     """
 
     people: tuple[int, ...]
@@ -95,7 +89,7 @@ class Design:
 
 
 def turned_over(question: Question) -> Question:
-    """The question about group 2 against group 1, asked of group 1 against group 2; an open end stays open."""
+    """The same question with the groups swapped."""
     turned = {"greater": "less", "less": "greater"}.get(question.alternative, question.alternative)
     bounds = question.margin_bounds
     if bounds is not None:
@@ -106,26 +100,10 @@ def turned_over(question: Question) -> Question:
 
 
 def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats]:
-    """Nodes and weights that average a smooth function of a binomial denominator.
+    """Nodes and weights (sum 1, some perhaps negative) that average a smooth function of a binomial denominator.
 
     Nodes are multiples of a step of about `spacing` standard deviations, so that neighbouring designs share them.
-    Between nodes the function is assumed to be cubic; a step of 1 is the whole distribution.
-
-    Parameters
-    ----------
-    n : int
-        People.
-    share : float
-        Probability of meeting the condition.
-    spacing : float
-        Standard deviations between nodes.
-
-    Returns
-    -------
-    nodes : ndarray of int
-        Denominators, from 0 to `n`.
-    weights : ndarray of float
-        Their weights, whose sum is 1; some may be slightly negative.
+    Between nodes the function is taken to be cubic; a step of 1 is the whole distribution.
 
     Examples
     --------
@@ -165,7 +143,7 @@ def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats
 
 
 def pairs_of(n1: int, n2: int, share1: float, share2: float, spacing: float) -> Iterator[tuple[int, int, float]]:
-    """Nodes of two independent denominators with their weights, the negligible ones left out."""
+    """Nodes of two independent denominators with their weights, without negligible ones."""
     nodes1, weights1 = denominators(n1, share1, spacing)
     nodes2, weights2 = denominators(n2, share2, spacing)
     weights = np.outer(weights1, weights2)
@@ -193,9 +171,8 @@ def normal_power(
 ) -> Floats:
     """Power of the score test of two rates by the normal approximation (Farrington and Manning 1990); broadcasts.
 
-    The statistic's standard error is that at the restricted maximum of the expected counts; with no margin and groups
-    of one size this is R's ``power.prop.test(strict = TRUE)``. `corrected`: for Fisher's test, which is the score test
-    with Yates's correction.
+    With no margin and equal groups this is R's ``power.prop.test(strict = TRUE)``. `corrected`: Yates's correction, for
+    Fisher's test.
 
     Examples
     --------
@@ -243,23 +220,8 @@ def estimate_power(
 ) -> float:
     """Power of studentized one-sided tests, by the noncentral t distribution (the normal one without freedom given).
 
-    Parameters
-    ----------
-    distances : list of (float, {"greater", "less"})
-        How far the true disparity lies above each tested value.
-    error : float
-        Standard error of the estimated disparity.
-    alpha : float
-        Level.
-    alternative : str
-        "two-sided": the tests have half the level each. "equivalence": both must reject.
-    freedom : float
-        Degrees of freedom of the standard error.
-
-    Returns
-    -------
-    float
-        Power.
+    `distances` holds how far the true disparity lies above each tested value, and the test's direction. "two-sided":
+    the tests have half the level each; "equivalence": both must reject.
 
     Examples
     --------
@@ -286,7 +248,7 @@ def estimate_power(
 
 
 def values_tested(question: Question) -> list[tuple[float, str]]:
-    """Values that one-sided tests compare with, on the scale of the estimate (the logarithm of a ratio)."""
+    """Values of the one-sided tests, on the scale of the estimate (the logarithm of a ratio)."""
     if question.margin_bounds is None:
         sides = ("greater", "less") if question.alternative == "two-sided" else (question.alternative,)
         return [(0.0, side) for side in sides]

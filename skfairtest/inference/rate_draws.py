@@ -1,7 +1,7 @@
 """Statistics of every comparison of a rate, in the data and in resampled tables.
 
-A table of one rate has three cells per group: people who show the event, people who meet the condition without it, and
-everyone else. Permuting labels within the condition exchanges the first two cells only.
+A rate has three cells per group: events, people who meet the condition without it, and everyone else; permutations
+within the condition exchange the first two.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from skfairtest.inference.rates import Pair, plug_in_moments, statistic
 
 @dataclass(frozen=True)
 class Contrast:
-    """One comparison: group `first` against other groups (see `others`).
+    """One comparison: group `first` against group `second`, or if that is None everyone else in the groups `among`.
 
-    These are group `second`, or everyone else where that is None: everyone else in the groups `among`, such as those
-    of a parent group, or in all groups where that is None too. `stratum` is the only stratum looked at; None pools all
-    of them. With `overall` the disparity is shown against everyone.
+    `among` None: in all groups. `stratum` None: all strata pooled. With `overall` the disparity is to everyone.
     """
 
     first: int
@@ -34,7 +32,7 @@ class Contrast:
     among: tuple[int, ...] | None = None
 
     def others(self, n_groups: int) -> list[int]:
-        """Return which of so many groups `first` is compared with, in their order."""
+        """The groups that `first` is compared with, in order."""
         if self.second is not None:
             return [self.second]
         everyone = range(n_groups) if self.among is None else sorted(self.among)
@@ -43,10 +41,9 @@ class Contrast:
 
 @dataclass(frozen=True)
 class RateTable:
-    """Counts of one rate: `counts` has shape (strata, groups, cells).
+    """Counts of one rate, shape (strata, groups, cells).
 
-    `event` and `given` say which cells are counted in the numerator and the denominator (both (cells,) of bool),
-    `blocks` among which cells labels are exchanged.
+    `event` and `given` mark the cells of numerator and denominator, `blocks` those that exchange labels.
     """
 
     counts: Integers
@@ -63,7 +60,7 @@ class RateTable:
         return np.asarray(counts[..., self.given].sum(axis=-1))
 
     def only(self, contrast: Contrast) -> RateTable:
-        """Return the two rows that one contrast compares: the group, and those it is compared with."""
+        """The two rows that one contrast compares."""
         first = self.counts[:, contrast.first]
         second = self.counts[:, contrast.others(self.counts.shape[1])].sum(axis=1)
         return RateTable(np.stack([first, second], axis=1), self.event, self.given, self.blocks)
@@ -80,7 +77,7 @@ def pair_of(events: Integers, denominators: Integers, contrast: Contrast) -> Pai
 
 
 def pairs_of(events: Integers, denominators: Integers, contrasts: Sequence[Contrast]) -> Pair:
-    """Counts that contrasts compare in the same strata, (contrasts, strata), from arrays (strata, groups)."""
+    """Counts that contrasts compare, (contrasts, strata), from arrays (strata, groups)."""
     others = [contrast.others(events.shape[1]) for contrast in contrasts]
     first, second = [contrast.first for contrast in contrasts], np.concatenate(others)
     begins = starts(np.array([len(groups) for groups in others]))
@@ -95,14 +92,14 @@ def pairs_of(events: Integers, denominators: Integers, contrasts: Sequence[Contr
 
 
 def to_rest(contrasts: Sequence[Contrast]) -> list[Contrast]:
-    """Return the contrasts whose equality is tested: to everyone has the null hypothesis of to everyone else."""
+    """The contrasts tested: equality to everyone is equality to everyone else."""
     return [replace(contrast, overall=False) for contrast in contrasts]
 
 
 def observed_statistics(
     table: RateTable, contrasts: Sequence[Contrast], scale: Scale, variance: str | None
 ) -> tuple[Floats, Floats]:
-    """Return statistics and standard errors of the contrasts, each of shape (n_contrasts,); (b, ...) of b tables."""
+    """Statistics and standard errors, each of shape (n_contrasts,); (b, ...) of b tables."""
     events, denominators = table.events(table.counts), table.denominators(table.counts)
     found = [statistic(pair_of(events, denominators, c), scale, variance) for c in contrasts]
     return np.stack([s for s, _ in found], axis=-1), np.stack([e for _, e in found], axis=-1)
@@ -117,7 +114,7 @@ def pairwise_permutations(
     seeds: Sequence[np.random.SeedSequence],
     advance: Callable[[], None] = lambda: None,
 ) -> Floats:
-    """Statistics (n_resamples, n_contrasts) when, for each contrast, only the labels that it compares are permuted."""
+    """Statistics (n_resamples, n_contrasts) with labels permuted within each contrast."""
     columns = []
     for contrast, seed in zip(contrasts, seeds, strict=True):
         pair = Contrast(0, 1, stratum=contrast.stratum)

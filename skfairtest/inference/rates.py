@@ -1,7 +1,6 @@
 """One comparison of one rate between two sets of people, over one stratum or several: statistic, p-value, interval.
 
-This is where the tests of the other modules are chosen. Everything here is arrays of counts, with the strata as last
-axis; the side that a group is compared with ("other") may be a second group, everyone else, or everyone.
+Arrays are counts with strata as last axis; the other side is a second group, everyone else, or everyone.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from skfairtest.inference.unconditional import unconditional_log_p, within_cap
 
 @dataclass(frozen=True)
 class Question:
-    """The question of every comparison: disparity, alternative, margin.
+    """The question of every comparison: disparity, alternative, margin, method.
 
     Parameters
     ----------
     disparity : {"difference", "ratio", "odds_ratio"}
-        How two values are compared.
+            How two values are compared.
     alternative : {"two-sided", "greater", "less", "equivalence"}
-        The alternative hypothesis.
+            The alternative hypothesis.
     margin_bounds : (float, float) or None
-        Tolerated disparities, lower and upper, of equivalence perhaps without an end; None tests equality.
+            Tolerated disparities, of equivalence perhaps one-sided; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
-        What gives the p-value.
+            What gives the p-value.
     directed : bool
-        Whether both sides change places only together with the margin, or the alternative.
+            Whether swapping the sides changes the margin or the alternative.
     """
 
     disparity: str = "difference"
@@ -53,7 +52,7 @@ class Question:
 
     @property
     def tests(self) -> list[tuple[float, str]]:
-        """Tests that it asks for: the disparity that is tested, and the side of it that rejects."""
+        """The tested disparities, and the side of each that rejects."""
         if self.margin_bounds is None:
             return [(self.null, self.alternative)]
         low, high = self.margin_bounds
@@ -67,11 +66,11 @@ class Question:
     def consistent_limits(
         self, limits: tuple[float, float], disparity: float, bounds: tuple[float, float], *, rejected: bool
     ) -> tuple[float, float]:
-        """The limits of an interval, within its bounds, that says what the test says.
+        """The limits of an interval, within its bounds, made consistent with the test.
 
-        If the null hypothesis is rejected, the interval ends where that begins, and is open there; if it is not, the
-        interval contains a disparity of the null hypothesis. Without a certificate of equivalence, one of the margins
-        lies inside; with it the interval stays, as its level is higher than that of the certificate.
+        After a rejection the interval ends, open, where the null hypothesis begins; otherwise it contains a disparity
+        of the null hypothesis. Without a certificate of equivalence one margin lies inside; with it the interval stays,
+        as its level is higher.
         """
         low, high = limits
         if low != low:
@@ -97,9 +96,9 @@ class Question:
 
 @dataclass(frozen=True)
 class Pair:
-    """Events `x` and denominators `d` of a group (1) and of the people it is compared with (2), per stratum.
+    """Events `x` and denominators `d` per stratum of a group (1) and of the people it is compared with (2).
 
-    With ``overall`` those people are everyone else, and the disparity is shown against everyone, the group included.
+    With ``overall`` these are everyone else, and the disparity is to everyone.
     """
 
     x1: Integers
@@ -110,7 +109,7 @@ class Pair:
 
     @property
     def share(self) -> float:
-        """Share of everyone that the group is, in the only stratum; 0 where it is compared with others only."""
+        """The group's share of everyone, in the only stratum; 0 unless compared with everyone."""
         return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
 
     def defined(self) -> Booleans:
@@ -118,17 +117,17 @@ class Pair:
         return np.asarray((self.d1 > 0) & (self.d2 > 0))
 
     def undefined(self, disparity: str) -> Booleans:
-        """Which strata have a ratio of 0 to 0; of odds, also of 1 to 1."""
+        """Strata with a ratio of 0 to 0; of odds, also of 1 to 1."""
         events, odds = self.x1 + self.x2, disparity == "odds_ratio"
         return np.asarray((disparity != "difference") & ((events == 0) | odds & (events == self.d1 + self.d2)))
 
     def only(self, strata: Booleans) -> Pair:
-        """Return the comparison within some strata."""
+        """The comparison within some strata."""
         return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
 
     @staticmethod
     def stacked(pairs: Sequence[Pair]) -> Pair:
-        """Return pairs with as many strata as one, with counts of shape (pairs, strata)."""
+        """Pairs with equally many strata as one, with counts of shape (pairs, strata)."""
         x1, d1, x2, d2 = (np.stack([getattr(pair, name) for pair in pairs]) for name in ("x1", "d1", "x2", "d2"))
         return Pair(x1, d1, x2, d2, pairs[0].overall)
 
@@ -149,11 +148,10 @@ def _weights(d1: Floats, d2: Floats, *, overall: bool) -> Floats:
 
 
 def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
-    """Return the metric of the group and of what it is compared with, averaged with Mantel-Haenszel weights.
+    """The metric of both sides, averaged over the last axis with Mantel-Haenszel weights.
 
-    Arrays of shape (..., strata) give arrays of shape (...,); a stratum where either side is empty has no weight.
-    Against everyone, strata are weighted by the group's own people: its events versus those that everyone's rates would
-    predict, whose difference has the sign of the Mantel-Haenszel difference to everyone else.
+    Strata in which either side is empty have no weight. Against everyone, strata are weighted by the group's people, so
+    that the difference has the sign of the Mantel-Haenszel difference to everyone else.
     """
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -188,11 +186,9 @@ def pair_disparity(pair: Pair, first: Floats, second: Floats, disparity: str) ->
 def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, Floats]:
     """Studentized difference and its standard error, for counts of shape (..., strata).
 
-    Equality of two values is one null hypothesis with one statistic, whether their difference or their ratio is shown:
-    the logarithm of a ratio of 0 is infinite, which is not evidence.
-
-    "score": the rates' Mantel-Haenszel difference over its standard error when both are equal, on any scale. "delta":
-    the difference of the values over its plug-in standard error. None: the difference, with a standard error of 1.
+    Equality has one statistic for differences and ratios: the logarithm of a ratio of 0 is infinite, which is no
+    evidence. "score": the Mantel-Haenszel difference of rates over its standard error under equality; "delta": the
+    difference of values over its plug-in error; None: the difference alone.
     """
     if variance != "score":
         distance, error = linearized(pair, scale, "difference")
@@ -221,8 +217,7 @@ def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, F
 def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) -> tuple[Floats, Floats]:
     """Disparity (the logarithm of a ratio) and its delta-method standard error, for counts of shape (..., strata).
 
-    The error is taken at counts plus `smooth` of events and of non-events, so that a group without events can have one.
-    A disparity to everyone counts the group's own part in both values. 0 / 0 is undefined.
+    The error is taken at counts plus `smooth` events and non-events, so that it exists without events.
     """
     first, second = values(pair, scale)
     ratio = disparity == "ratio"
@@ -242,7 +237,7 @@ def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) ->
 
 
 def _slopes(pair: Pair, scale: Scale, smooth: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Return by how much both values move with their rates, the group's share of everyone, and the rates' variances."""
+    """Derivatives of both values by their rates, the group's share of everyone, and the rates' variances."""
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     used = (d1 > 0) & (d2 > 0)
     weights = _weights(d1, d2, overall=pair.overall)
@@ -270,7 +265,7 @@ def plug_in_moments(pair: Pair, scale: Scale) -> Moments:
 
 
 def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
-    """Edge for the group against the rest that says the same as `edge` for the group against everyone (one stratum)."""
+    """The edge against the rest that is equivalent to `edge` against everyone (one stratum)."""
     if not pair.overall:
         return edge
     share = pair.share
@@ -280,10 +275,10 @@ def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
 
 
 def _unreachable(pair: Pair, disparity: str, edge: float, side: str) -> float | None:
-    """Log p-value where a disparity to everyone, of whom the group is part, cannot lie on both sides of the edge.
+    """Log p-value if a disparity to everyone, the group included, cannot lie on both sides of the edge; otherwise None.
 
-    None where it can. At the very end of what is possible the null hypothesis holds for one extreme pair of rates,
-    under which only one kind of data can be seen.
+    At the very end of what is possible, one extreme pair of rates meets the null hypothesis, and allows one kind of
+    data.
     """
     share = pair.share
     if disparity == "ratio":
@@ -416,10 +411,7 @@ def _test_odds_ratio(pair: Pair, question: Question, edge: float, side: str) -> 
 
 
 def log_odds_ratio(pair: Pair) -> tuple[float, float]:
-    """Logarithm of the odds ratio, over strata Mantel and Haenszel's, and its standard error, at counts plus one half.
-
-    A half is added if a side has no events or only events, so that the logarithm is finite.
-    """
+    """Log odds ratio (over strata Mantel and Haenszel's) and its standard error, at counts plus one half."""
     x1, d1, x2, d2 = pair.x1, pair.d1, pair.x2, pair.d2
     estimate, error = odds_ratio.mantel_haenszel_odds_ratio(x1, d1, x2, d2, 0.0)[:2]
     if not (0 < estimate < np.inf and error > 0):
@@ -428,7 +420,7 @@ def log_odds_ratio(pair: Pair) -> tuple[float, float]:
 
 
 def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, edge: float) -> float:
-    """Return the z at which the interval's end towards the edge touches it: the test that the interval inverts."""
+    """The z at which the interval's end touches the edge: the test that the interval inverts."""
     if estimate == edge:
         return 0.0
     towards = 0 if estimate > edge else 1
@@ -449,29 +441,17 @@ def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, 
 def answer_known(
     pairs: Sequence[Pair], scale: Scale, question: Question, known: Sequence[tuple[float, str]]
 ) -> list[Answer]:
-    """Answer whether values are equal where log p-values and labels are known, for pairs with as many strata."""
+    """Answers from known log p-values of equality, for pairs with equally many strata."""
     z, error = statistic(Pair.stacked(pairs), scale, "score")
     shown = shown_error(pairs, question, error, scale)
     return [Answer(*own) for own in zip(*zip(*known, strict=True), z.tolist(), shown.tolist(), strict=True)]
 
 
 def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
-    """Test one comparison, by enumeration or asymptotically.
+    """Test one comparison, by enumeration or asymptotically; every stratum must be defined.
 
-    Parameters
-    ----------
-    pair : Pair
-        Counts; every stratum defined.
-    scale : Scale
-        How the metric follows from the rate.
-    question : Question
-        Disparity, alternative, margin and method.
-
-    Returns
-    -------
-    Answer
-        With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger; 1 where
-        the ratio is undefined.
+    With a margin, the two-sided p-value is twice the smaller one-sided one, for equivalence the larger; 1 if the ratio
+    is undefined.
     """
     if question.margin_bounds is None:
         return answer_known([pair], scale, question, [_equality(pair, question)])[0]
@@ -486,16 +466,13 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
 
 
 def _rest_to_everyone(pair: Pair) -> Floats:
-    """The factor from a difference to everyone else to one to everyone, where those are shown."""
+    """The factor from a difference to everyone else to one to everyone."""
     d1, d2 = pair.d1.astype(float), pair.d2.astype(float)
     return np.asarray((d1 * d2 / (d1 + d2)).sum(axis=-1) / d1.sum(axis=-1) if pair.overall else 1.0)
 
 
 def shown_error(pairs: Sequence[Pair], question: Question, error: Floats, scale: Scale) -> Floats:
-    """Standard errors of the disparities shown, from those of the difference of rates, when both are equal.
-
-    One for each pair, of pairs with as many strata.
-    """
+    """Standard errors under equality of the disparities shown, from those of the differences of rates."""
     if question.disparity == "odds_ratio":
         return np.array([log_odds_ratio(pair)[1] for pair in pairs])
     pair = Pair.stacked(pairs)
@@ -517,10 +494,8 @@ def limits_of_all(
 ) -> list[tuple[float, float]]:
     """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
 
-    One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
-    strata: those of `strata_form`. Odds
-    ratios: exact ones, and with "asymptotic" those of the score test; over
-    strata Robins, Breslow and Greenland's, or those of the score test.
+    One stratum: Miettinen-Nurminen for a rate, MOVER of Wilson limits for a function of one. Several: `strata_form`.
+    Odds ratios: exact, or of the score test; over strata also Robins, Breslow and Greenland's.
     """
     if disparity == "odds_ratio":
         return [_odds_ratio_limits(pair, z_low, z_high, method) for pair in pairs]
@@ -548,7 +523,7 @@ def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float, method: str) -> 
 def _all_limits(
     pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z: float
 ) -> dict[int, tuple[float, float]]:
-    """Invert the score tests of all single rates at once, the others one by one."""
+    """Invert the score tests of all single rates at once, others separately."""
     plain, out = [], {}
     for i, (pair, scale) in enumerate(zip(pairs, scales, strict=True)):
         if len(pair.x1) == 1 and scale.is_identity:
@@ -564,7 +539,6 @@ def _all_limits(
 
 
 def _against_everyone(pair: Pair, disparity: str, low: float, high: float) -> tuple[float, float]:
-    """Turn limits of the disparity to everyone else into those of the disparity to everyone."""
     share = pair.share
     if disparity == "difference":
         return low * (1 - share), high * (1 - share)
@@ -600,9 +574,9 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
 def strata_form(pair: Pair, scale: Scale, disparity: str) -> EffectiveRates:
     """The score test of any disparity of rates averaged over strata, whose limits are the disparities not rejected.
 
-    The variance is that of the rates of highest likelihood in each stratum. In strata of few people the normal
-    distribution alone has sizes of up to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs
-    of 7 to 50 people are at most .041. Those of F1, simulated, are at most .06 from ten people a stratum on.
+    The variance is at the restricted maximum in each stratum. In small strata the normal distribution has sizes of up
+    to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs of 7 to 50 people are at most
+    .041. Simulated sizes of F1 are at most .06 from ten people a stratum on.
     """
     each = [np.atleast_2d(a).astype(float) for a in (pair.x1, pair.d1, pair.x2, pair.d2)]
     counts, copies = np.unique(np.concatenate(each), axis=1, return_counts=True)  # like strata of all tables, once
@@ -619,6 +593,6 @@ def strata_form(pair: Pair, scale: Scale, disparity: str) -> EffectiveRates:
 
 
 def quantiles(alternative: str, error: float) -> tuple[float, float]:
-    """Normal quantiles of an interval's two ends that may miss with probability `error` together."""
+    """Normal quantiles of an interval's ends with total noncoverage `error`."""
     z = float(-ndtri(error if alternative in ("greater", "less") else error / 2))
     return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)

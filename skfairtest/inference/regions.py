@@ -1,10 +1,4 @@
-"""Rejection regions of the tests of two rates: which of all outcomes are rejected.
-
-References
-----------
-R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-table when testing the equality of two
-probabilities. Statistica Neerlandica 24, 1-35.
-"""
+"""Rejection regions of the tests of two rates (Boschloo 1970): which of all outcomes are rejected."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -29,7 +23,7 @@ def reference_of(question: Question, d1: int, d2: int) -> str:
 
 
 def to_rest(question: Question, share: float) -> Question:
-    """Return the question about a group and everyone else, if a margin is one to everyone, of whom it is a `share`."""
+    """The question against everyone else, if a margin is to everyone, of whom the group is a `share`."""
     if question.margin_bounds is None or not share:
         return question
 
@@ -47,23 +41,7 @@ def kept_outcomes(
 ) -> tuple[Integers, Integers]:
     """First and last outcome of group 1, given each total in `m`, that a test of equality does not reject.
 
-    Parameters
-    ----------
-    d1, d2 : int
-        People of each group who meet the condition, at least 1.
-    m : ndarray of int, shape (k,)
-        Totals of events.
-    alpha : float
-        Level.
-    reference : {"unconditional", "conditional", "asymptotic"}
-        Boschloo's test, Fisher's, or the score test.
-    alternative : {"two-sided", "greater"}
-        "greater": group 1's probability is greater.
-
-    Returns
-    -------
-    (ndarray of int, ndarray of int), each of shape (k,)
-        Outcomes outside of these are rejected.
+    `reference` is "unconditional" (Boschloo), "conditional" (Fisher) or "asymptotic" (score test).
 
     Examples
     --------
@@ -96,21 +74,7 @@ def score_limits(d1: Integers | int, d2: Integers | int, m: Integers, alpha: flo
 
 @lru_cache(maxsize=512)
 def rejection_region(d1: int, d2: int, question: Question, alpha: float) -> Booleans:
-    """Return which outcomes the test of two rates rejects.
-
-    Parameters
-    ----------
-    d1, d2 : int
-        People of each group who meet the condition, at least 1.
-    question : Question
-        Disparity, alternative, margin and method; a margin is one to the other group, or to everyone else.
-    alpha : float
-        Level.
-
-    Returns
-    -------
-    ndarray of bool, shape (d1 + 1, d2 + 1)
-        By the events of both groups.
+    """Outcomes, shape (d1 + 1, d2 + 1), that the test of two rates rejects.
 
     Examples
     --------

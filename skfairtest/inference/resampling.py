@@ -1,15 +1,9 @@
-"""From resamples to p-values and intervals, and how many resamples that takes.
+"""P-values, intervals and Monte Carlo errors from resampled statistics, and sequential stopping.
 
-P-values and intervals from resampled statistics, and the Monte-Carlo error that they carry.
-
-P-values of resamples that are drawn only until the answer is known, and the sizes of the pieces.
-
-Besag and Clifford stop at the h-th resample that is at least as extreme as the data: a comparison without evidence
-needs few. If the only question is whether the p-value is below some level, a comparison with strong evidence can stop
-as well: after so many resamples that the p-value is below the level if none was as extreme. Both are valid together,
-because the p-value of an outcome is the probability of all outcomes that are at least as much evidence, if the data are
-exchangeable with the resamples: none as extreme at the first stop comes first, then as few as possible at the end, then
-the latest h-th.
+Besag and Clifford (1991) stop at the h-th resample at least as extreme as the data. If only significance at a level
+matters, drawing also stops when no resample was as extreme by the time the p-value is below it. Both together are
+valid: the p-value is the probability of all outcomes with at least as much evidence, ordered as none at the first stop,
+then fewest at the end, then the latest h-th, if data and resamples are exchangeable.
 
 References
 ----------
@@ -38,7 +32,7 @@ def oriented(statistics: Floats, alternative: str) -> Floats:
 
 
 def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: str) -> Booleans:
-    """Which drawn statistics are at least as extreme as the observed one; ties count, with a relative tolerance."""
+    """Statistics at least as extreme as the observed one; ties count, with a relative tolerance."""
     drawn, observed = oriented(drawn, alternative), oriented(np.asarray(observed, dtype=float), alternative)
     slack = np.where(np.isfinite(observed), TOLERANCE * np.abs(observed), 0.0)
     with np.errstate(invalid="ignore"):
@@ -48,8 +42,7 @@ def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: st
 def monte_carlo_p(drawn: Floats, observed: float, alternative: str) -> tuple[float, int, int]:
     """P-value (1 + extreme) / (1 + defined), the number of extreme and the number of defined resamples.
 
-    A resample in which the statistic is undefined (NaN) leaves both numerator and denominator: the observed labelling
-    is then one of the defined ones, all equally likely.
+    Undefined resamples (NaN) do not count: the observed labelling is then one of the defined ones, all equally likely.
     """
     defined = drawn[~np.isnan(drawn)]
     extreme = int(at_least_as_extreme(defined, observed, alternative).sum())
@@ -57,10 +50,9 @@ def monte_carlo_p(drawn: Floats, observed: float, alternative: str) -> tuple[flo
 
 
 def reference_log_p(statistic: float, alternative: str, freedom: float = np.inf, skewness: float = 0.0) -> float:
-    """Log p-value of a studentized statistic by its distribution in large samples: t, normal of infinite freedom.
+    """Log p-value of a studentized statistic by the t distribution (normal with infinite freedom).
 
-    With a `skewness` of the difference's error it is the larger of that of the statistic and of Hall's
-    transformation of it, which has less skewness (`hall`).
+    With a `skewness` it is the larger of that of the statistic and of its transformation by `hall`.
 
     Examples
     --------
@@ -79,12 +71,7 @@ def reference_log_p(statistic: float, alternative: str, freedom: float = np.inf,
 
 
 def hall(statistic: float, skewness: float) -> float:
-    """Return a studentized statistic without most of its skewness: an increasing function of it.
-
-    References
-    ----------
-    P. Hall (1992). On the removal of skewness by transformation. Journal of the Royal Statistical Society B 54,
-    221-228.
+    """A studentized statistic without most of its skewness (Hall 1992, J. R. Stat. Soc. B 54, 221-228); increasing.
 
     Examples
     --------
@@ -96,7 +83,7 @@ def hall(statistic: float, skewness: float) -> float:
 
 
 def reference_quantiles(error: float, freedom: float = np.inf, skewness: float = 0.0) -> tuple[float, float]:
-    """Return the sizes beyond which positive and negative statistics have a `reference_log_p` of one side's error."""
+    """Sizes beyond which positive and negative statistics have a one-sided `reference_log_p` of the error."""
     found = -float(ndtri(error)) if np.isinf(freedom) else float(student.isf(error, freedom))
     # Older versions of SciPy find eight digits: a step of Newton's method doubles their number.
     if np.isfinite(freedom) and np.isfinite(found):
@@ -109,23 +96,7 @@ def reference_quantiles(error: float, freedom: float = np.inf, skewness: float =
 
 
 def critical_value(drawn: Floats, alternative: str, error: float, fewest: int = 1) -> float | None:
-    """Return the size beyond which a statistic has a `monte_carlo_p` of at most `error`.
-
-    Parameters
-    ----------
-    drawn : ndarray, shape (n_resamples,)
-        Resampled statistics; NaN where undefined.
-    alternative : {"two-sided", "greater", "less"}
-        Which direction is extreme, and so the sign of the statistic whose size is meant.
-    error : float
-        Level of the test.
-    fewest : int
-        Resamples that must lie at or beyond it.
-
-    Returns
-    -------
-    float or None
-        None where there are too few resamples.
+    """The size beyond which a statistic has a `monte_carlo_p` of at most `error`; None with too few resamples.
 
     Examples
     --------
@@ -143,14 +114,9 @@ def critical_value(drawn: Floats, alternative: str, error: float, fewest: int = 
 
 
 def p_value_limits(extreme: int, defined: int, confidence_level: float = 0.95) -> tuple[float, float]:
-    """Clopper-Pearson limits of the p-value that infinitely many resamples would have given.
+    """Clopper-Pearson (1934) limits of the p-value that infinitely many resamples would have given.
 
-    They cover at least at the level, however small the p-value is; Wilson's cover .887 at .00024 with 9,999 resamples.
-
-    References
-    ----------
-    C. J. Clopper and E. S. Pearson (1934). The use of confidence or fiducial limits illustrated in the case of the
-    binomial. Biometrika 26, 404-413.
+    They cover however small the p-value is; Wilson's cover .887 at .00024 with 9,999 resamples.
     """
     error = (1 - confidence_level) / 2
     low = 0.0 if extreme == 0 else float(beta.ppf(error, extreme, defined - extreme + 1))
@@ -159,10 +125,7 @@ def p_value_limits(extreme: int, defined: int, confidence_level: float = 0.95) -
 
 
 def upper_quantile(drawn: Floats, alternative: str, level: float) -> float:
-    """Return the largest statistic whose Monte Carlo p-value exceeds a level; infinity where none is at most that.
-
-    Of B resamples, the k-th most extreme has a p-value of at least (k + 1) / (B + 1).
-    """
+    """The largest statistic whose Monte Carlo p-value exceeds a level; infinity if none is at most the level."""
     found = critical_value(drawn, alternative, level)
     return np.inf if found is None else found
 
@@ -177,9 +140,7 @@ FIRST_LOOK, CHUNKS_OF_LOOK = 100, 4
 
 
 def looks(n_resamples: int, *, adaptive: bool = False, n_decisive: int | None = None) -> list[list[int]]:
-    """Return, look by look, how many resamples are drawn before a rule checks whether they are enough.
-
-    They depend on nothing but these numbers. Without a rule there is one look, at the end.
+    """The numbers of resamples drawn between looks of a stopping rule; without a rule one look, at the end.
 
     Examples
     --------
@@ -205,20 +166,9 @@ def looks(n_resamples: int, *, adaptive: bool = False, n_decisive: int | None = 
 def sequential_p(
     drawn: Floats, observed: float, alternative: str, n_decisive: int | None = None
 ) -> tuple[float, int, int] | None:
-    """Return the p-value, the extreme and the defined resamples at which drawing stops; None where it goes on.
+    """The p-value, the extreme and the defined resamples at which drawing stops; None if it goes on.
 
-    Resamples in which the statistic is undefined are skipped.
-
-    Parameters
-    ----------
-    drawn : ndarray of float, shape (n,)
-        Resampled statistics.
-    observed : float
-        The data's.
-    alternative : {"two-sided", "greater", "less"}
-        Which are extreme.
-    n_decisive : int, optional
-        Resamples after which drawing stops if none of them was extreme.
+    Drawing also stops after `n_decisive` resamples if none of them was extreme.
     """
     defined = ~np.isnan(drawn)
     extreme = at_least_as_extreme(drawn[defined], observed, alternative)
@@ -233,7 +183,7 @@ def sequential_p(
 
 
 def stopped_p(n_extreme: int, n_defined: int, n_decisive: int | None = None) -> float:
-    """Return the probability of at most so many extreme resamples, or of none at the first stop.
+    """The probability of at most so many extreme resamples, or of none at the first stop.
 
     Without a first stop it is (1 + extreme) / (1 + defined).
 

@@ -1,13 +1,13 @@
 """Score statistics of two binomial rates: at equality, and at any other difference or ratio.
 
-The standard error of a score statistic is taken where the null hypothesis holds, never at the observed rates: it does
-not vanish when a group has no events, as the plug-in ("Wald") standard error does.
+The standard error is that under the null hypothesis: unlike the plug-in ("Wald") error it does not vanish when a group
+has no events.
 
 References
 ----------
-O. Miettinen and M. Nurminen (1985). Comparative analysis of two rates. Statistics in Medicine 4, 213-226. Appendix I.
-C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae for comparative binomial trials.
-T. J. Dekker (1971). A floating-point technique for extending the available precision. Numerische Mathematik 18.
+O. Miettinen and M. Nurminen (1985). Statistics in Medicine 4, 213-226. Appendix I.
+C. P. Farrington and G. Manning (1990). Statistics in Medicine 9, 1447-1454.
+T. J. Dekker (1971). Numerische Mathematik 18, 224-242: products without rounding errors.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ CONTINUITY = 1 / 3
 
 
 def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:
-    """Estimate over its standard error: 0 where both are 0, infinite where only the error is, NaN where undefined."""
+    """Estimate over its standard error: 0 if both are 0, infinite if only the error is."""
     estimate = np.asarray(estimate, dtype=float)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = estimate / np.asarray(standard_error, dtype=float)
@@ -38,10 +38,7 @@ def of_score(z: Floats, alternative: str) -> Floats:
 
 
 def without_rounding(distance: Floats, terms: Floats, variance: Floats) -> Floats:
-    """A difference of terms of some size: 0 if it is a rounding error of 0, as seen from its standard error too.
-
-    Means of 1e12 differ by .1 in good earnest if their standard errors are .01.
-    """
+    """A difference of `terms`, with 0 in place of a rounding error of 0, judged by its standard error too."""
     size = np.abs(distance)
     return np.where((size <= 1e-13 * terms) & ((size <= 1e-4 * np.sqrt(variance)) | (variance <= 0)), 0.0, distance)
 
@@ -56,8 +53,7 @@ _ROUNDINGS = 4 * float(np.finfo(float).eps)
 class _Restricted:
     """Rates at the restricted maximum with their complements, none of which is computed by subtraction from 1.
 
-    Where `exchanged`, (p1, q1) belong to the second group and (p2, q2) to the first; where `turned`, p and q are
-    exchanged as well.
+    `exchanged`: (p1, q1) belong to the second group; `turned`: p and q are exchanged as well.
     """
 
     p1: Floats
@@ -81,13 +77,13 @@ class _Restricted:
 def _at_difference(x1: Floats, y1: Floats, x2: Floats, y2: Floats, edge: Floats) -> _Restricted:
     """Rates of largest likelihood with p1 - p2 = edge, for events x and non-events y.
 
-    The groups are swapped so that the edge e is at least 0; then both are swapped and turned, events for non-events, so
-    that s = p2 is at most 1 - p1. All rates follow without cancellation from s in [0, (1 - e) / 2], where
+    After swapping groups, and events for non-events, the edge e is at least 0 and s = p2 at most 1 - p1. All rates
+    follow without cancellation from s in [0, (1 - e) / 2], where
 
-        x2 / s + x1 / (s + e) = y1 / (1 - e - s) + y2 / (1 - s).
+            x2 / s + x1 / (s + e) = y1 / (1 - e - s) + y2 / (1 - s).
 
-    The reciprocal of the right-hand side is nearly a straight line there. With its tangent in its place the equation
-    is quadratic, with one positive root, from which the next tangent is taken.
+    The reciprocal of the right-hand side is nearly straight there; with its tangent in its place the equation is
+    quadratic, with one positive root, which gives the next tangent.
     """
     e, room = np.abs(edge), 1 - np.abs(edge)
     swapped = edge < 0
@@ -116,7 +112,7 @@ def _near_one(edge: Floats) -> Booleans:
 
 
 def _at_ratio(x1: Floats, y1: Floats, x2: Floats, y2: Floats, edge: Floats) -> _Restricted:
-    """Rates of largest likelihood with p1 / p2 = edge: Miettinen and Nurminen's quadratic, without cancellation."""
+    """Rates of largest likelihood with p1 / p2 = edge: Miettinen and Nurminen's quadratic."""
     first, second = edge * (x1 + y1 + x2), x2 + y2 + x1
     lead = np.where(_near_one(edge), (edge - 1) * (x1 + y1 + x2) + (y1 - y2), first - second)
     # b**2 - 4 (d1 + d2) edge events, as (d1 + x2) (d2 + x1) - (d1 + d2) (x1 + x2) = y1 y2.
@@ -161,14 +157,14 @@ def _split(value: Floats) -> tuple[Floats, Floats]:
 
 
 def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a product and its rounding error (Dekker 1971)."""
+    """A product and its rounding error (Dekker 1971)."""
     (a1, a2), (b1, b2) = _split(a), _split(b)
     product = a * b
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 def difference_of_rates(x1: Floats, d1: Floats, x2: Floats, d2: Floats) -> Floats:
-    """r1 - r2 with all digits, from the integer x1 y2 - x2 y1, whose products may have more than a float holds."""
+    """r1 - r2 in full precision, from the integer x1 y2 - x2 y1."""
     y1, y2 = d1 - x1, d2 - x2
     if d1.max(initial=0) * d2.max(initial=0) < 2**53:
         return np.asarray((x1 * y2 - x2 * y1) / (d1 * d2))
@@ -177,7 +173,7 @@ def difference_of_rates(x1: Floats, d1: Floats, x2: Floats, d2: Floats) -> Float
 
 
 def _distance(x1: Floats, d1: Floats, x2: Floats, d2: Floats, edge: Floats, disparity: str) -> Floats:
-    """r1 - r2 - edge, or r1 - edge r2: 0 where the edge is the nearest float, or almost, to the observed disparity."""
+    """r1 - r2 - edge, or r1 - edge r2: 0 if the edge is the observed disparity up to rounding."""
     difference = difference_of_rates(x1, d1, x2, d2)
     if disparity == "ratio":
         tested = edge * (x2 / d2)
@@ -196,8 +192,7 @@ def score_at(
 ) -> tuple[Floats, Floats]:
     """Miettinen-Nurminen score statistic of p1 - p2 = edge (or p1 / p2 = edge), and its standard error.
 
-    The standard error is that of r1 - r2, or of r1 - edge r2, at the restricted maximum, with the factor N / (N - 1).
-    Nothing is subtracted that loses digits, so that rates of a few in 10**9, or of all but a few, have their score.
+    The error is that of r1 - r2, or r1 - edge r2, at the restricted maximum, with the factor N / (N - 1).
     """
     x1, d1, x2, d2, edge = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (x1, d1, x2, d2, edge)))
     factor = (d1 + d2) / np.maximum(d1 + d2 - 1, 1)

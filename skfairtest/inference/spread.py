@@ -1,9 +1,8 @@
-"""How far the rates of several groups lie apart beyond sampling noise.
+"""The spread of several groups' rates beyond sampling noise.
 
 Rates x_k / n_k, weights w_k that add up to 1, and m their weighted mean. Of S^2 = sum w (x/n - m)^2 / (1 - sum w^2),
-the variance of observed rates, sampling adds sum w (1 - w) p (1 - p) / n / (1 - sum w^2). The debiased variance is what
-is left without its unbiased estimate; with equal weights S^2 - mean(x/n (1 - x/n) / (n - 1)) (Lum, Zhang and Bower
-2022, section 4).
+sampling adds sum w (1 - w) p (1 - p) / n / (1 - sum w^2). The debiased variance subtracts its unbiased estimate; with
+equal weights it is S^2 - mean(x/n (1 - x/n) / (n - 1)) (Lum, Zhang and Bower 2022, section 4).
 """
 
 from typing import NamedTuple
@@ -20,7 +19,7 @@ ROUNDING = 1e-12
 
 
 class Spread(NamedTuple):
-    """The standard deviation of rates without noise, with its interval, and the range beside that of equal rates."""
+    """The standard deviation of rates without noise, its interval, and the range expected of equal rates."""
 
     standard_deviation: float
     ci_low: float
@@ -39,7 +38,7 @@ def variance(rates: Floats, weight: Floats) -> Floats:
 
 
 def debiased(x: Integers, n: Integers, weight: Floats) -> Floats:
-    """The variance of rates without the part that sampling adds; it may be negative."""
+    """The variance of rates less sampling variance; it may be negative."""
     rates = x / n
     noise = (weight * (1 - weight) * rates * (1 - rates) / (n - 1)).sum(axis=-1) / (1 - (weight**2).sum())
     return np.asarray(variance(rates, weight) - noise)
@@ -48,25 +47,14 @@ def debiased(x: Integers, n: Integers, weight: Floats) -> Floats:
 def spread(
     x: Integers, n: Integers, *, by_people: bool, alpha: float, n_resamples: int, rng: np.random.Generator
 ) -> Spread:
-    """Estimate the standard deviation of the groups' rates, and test that it is 0.
+    """Estimate the standard deviation of the rates of groups with at least two people, and test that it is 0.
 
     The interval keeps the observed shape of the rates: data are simulated with rates m + s u_k, where u is the
-    standardized (x + 2 m) / (n + 2), at `STEPS` values of s. Those s stay at which the observed debiased variance, or 0
-    if it is negative, is in neither tail of size alpha / 2. The lower end is 0 unless the permutation test rejects at
-    alpha / 2.
+    standardized (x + 2 m) / (n + 2), at `STEPS` values of s. It holds those s for which the observed debiased variance,
+    or 0 if negative, is in neither tail of size alpha / 2; it starts at 0 unless the permutation test rejects at alpha
+    / 2.
 
-    Parameters
-    ----------
-    x, n : ndarray of int, shape (K,)
-        Events and people of at least two groups, at least two people each.
-    by_people : bool
-        Whether groups are weighted by their people.
-    alpha : float
-        1 less the confidence level.
-    n_resamples : int
-        Permutations; a tenth, at least 199, are simulated at each s.
-    rng : numpy.random.Generator
-        Source of randomness; how groups are called or ordered does not matter.
+    `by_people` weights groups by size. A tenth of `n_resamples`, at least 199, are simulated at each s.
     """
     order = np.lexsort((x, n))
     x, n = x[order], n[order]

@@ -1,29 +1,20 @@
-"""Differences of means in standard deviations, and at equal conditions.
+"""Differences of means in standard deviations, and decomposition into composition and treatment at equal conditions.
 
-Differences of two means in standard deviations: Cohen's d, with limits that agree with Welch's test.
+A standardized difference (Cohen 1988, section 2.2) of `edge` means first - second - edge * s = 0, with the pooled
+standard deviation s. This form over its standard error tests that edge, and the edges not rejected are the interval
+(Fieller 1954). At 0 it is Welch's statistic, so that interval and test agree; neither normal values nor equal variances
+are assumed.
 
-A standardized difference of `edge` means first - second - edge * s = 0, where s is the pooled standard deviation of the
-two groups. This form over its standard error is the statistic of a test of that edge, and the edges that the test does
-not reject are the interval (Fieller 1954). At 0 it is Welch's statistic, so that the interval contains 0 exactly where
-the test of equal means does not reject. Neither normal values nor equal variances are assumed.
-
-References
-----------
-J. Cohen (1988). Statistical Power Analysis for the Behavioral Sciences. 2nd edition. Section 2.2.
-E. C. Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16, 175-185.
-
-How much of a difference of two values is composition, and how much is different treatment at equal conditions.
-
-Each group's value is the sum over strata of its share there times its value there. With standard shares w_s, the
-difference is sum w_s (r_1s - r_2s), different treatment, plus what the groups' own shares add: composition (Kitagawa
-1955; Oaxaca 1973 and Blinder 1973 take one group's shares as the standard). People in strata without anybody from the
-other group have no counterpart; their contribution is a separate part (Nopo 2008).
+Each group's value is the sum over strata of its share times its value there. With standard shares w_s, the difference
+is sum w_s (r_1s - r_2s), different treatment, plus composition: what the groups' own shares add (Kitagawa 1955; Oaxaca
+1973 and Blinder 1973 take one group's shares as the standard). People in strata without the other group have no
+counterpart and form a separate part (Nopo 2008).
 
 References
 ----------
-E. M. Kitagawa (1955). Components of a difference between two rates. Journal of the American Statistical Association 50,
-1168-1194. R. Oaxaca (1973). International Economic Review 14, 693-709. A. S. Blinder (1973). Journal of Human Resources
-8, 436-455. H. Nopo (2008). Review of Economics and Statistics 90, 290-299.
+E. M. Kitagawa (1955). Journal of the American Statistical Association 50, 1168-1194. R. Oaxaca (1973). International
+Economic Review 14, 693-709. A. S. Blinder (1973). Journal of Human Resources 8, 436-455. H. Nopo (2008). Review of
+Economics and Statistics 90, 290-299.
 """
 
 from functools import partial
@@ -39,20 +30,10 @@ ROUNDING = 1e-24
 
 
 def standardized_moments(values: Floats, counts: Floats) -> Moments:
-    """Return the difference of two means, the pooled standard deviation, and their variances and covariance.
+    """The difference of two means, the pooled standard deviation (ddof 2), and their variances and covariance.
 
-    Parameters
-    ----------
-    values : ndarray of shape (K,)
-        A number for each kind of people.
-    counts : ndarray of shape (2, K)
-        How many people of either group are of that kind.
-
-    Returns
-    -------
-    Moments
-        ``first`` is the difference, ``second`` the pooled standard deviation (ddof 2), both in units of the largest
-        value. The variance of the difference is Welch's; the others are those of the delta method.
+    `counts`, shape (2, K), are people of either group with each of the K `values`. Results are in units of the largest
+    value; the variance of the difference is Welch's, the others are the delta method's.
     """
     counts = np.asarray(counts, dtype=float)
     n = counts.sum(axis=1)
@@ -79,7 +60,7 @@ def standardized_moments(values: Floats, counts: Floats) -> Moments:
 
 
 def standardized_difference(moments: Moments) -> tuple[float, float]:
-    """Return the standardized difference and its standard error; NaN where all people of both groups are alike.
+    """The standardized difference and its standard error; NaN if all people of both groups are alike.
 
     Examples
     --------
@@ -100,10 +81,9 @@ def standardized_difference(moments: Moments) -> tuple[float, float]:
 
 
 def standardized_limits(moments: Moments, critical: tuple[float, float]) -> tuple[float, float]:
-    """Return the standardized differences that are not rejected at critical values below and above the estimate.
+    """The standardized differences not rejected at critical values below and above the estimate.
 
-    Infinite limits are those of an infinite critical value, or of so few people that even the pooled standard deviation
-    may be 0.
+    They are infinite if so few people are there that even the pooled standard deviation may be 0.
     """
     return -_upper(moments._replace(first=-moments.first, covariance=-moments.covariance), critical[0]), _upper(
         moments, critical[1]
@@ -111,7 +91,6 @@ def standardized_limits(moments: Moments, critical: tuple[float, float]) -> tupl
 
 
 def _upper(moments: Moments, critical: float) -> float:
-    """Return the larger of the edges at which the statistic is the critical value."""
     difference, welch, spread, of_spread, covariance = (float(part) for part in moments)
     if not spread > 0:
         return np.nan
@@ -131,7 +110,7 @@ STEP = 1e-30
 
 
 def _parts(share: NDArray[Any], value: NDArray[Any], people: Floats, standard: str) -> NDArray[Any]:
-    """Return difference, composition, treatment and what has no counterpart; then the second and third by stratum."""
+    """Difference, composition, treatment, the part without counterpart; then the middle two by stratum."""
     both = ((people > 0).all(axis=0)).astype(float)
     own = share * both / (share * both).sum(axis=1, keepdims=True)
     total = people.sum(axis=1)
@@ -150,21 +129,9 @@ def _parts(share: NDArray[Any], value: NDArray[Any], people: Floats, standard: s
 def decompose(people: Floats, value: Floats, variance: Floats, standard: str) -> tuple[Floats, Floats]:
     """Decompose a difference of two groups, and give standard errors by the delta method.
 
-    Parameters
-    ----------
-    people : ndarray of shape (2, S)
-        Denominators in each stratum, of which one at least is not 0 on both sides.
-    value, variance : ndarray of shape (2, S)
-        Rates or means in each stratum and their variances; anything where nobody is.
-    standard : {"average", "pooled", "group", "other"}
-        Which shares are the standard.
-
-    Returns
-    -------
-    parts : ndarray of shape (4 + 2 * S,)
-        Difference, composition, treatment, and what has no counterpart; composition and treatment by stratum.
-    error : ndarray of shape (4 + 2 * S,)
-        Standard errors, shares of people being random too.
+    Arrays have shape (2, S); at least one stratum has people on both sides. `standard` ("average", "pooled", "group",
+    "other") gives the standard shares. Both results have shape (4 + 2 * S,): difference, composition, treatment, the
+    part without counterpart, then composition and treatment by stratum. Shares of people are random too.
     """
     occupied = people > 0
     total = people.sum(axis=1)

@@ -1,8 +1,8 @@
 """Many subgroups at once, each against the others: p-values from sums over both sides, arrays (n, strata, K).
 
-Of a rate the sums are events and people who meet the condition; the test is exact given how many events both sides of
-each stratum have (see `conditional`). Of a mean they are people, values and squares; the test is Welch's, or that of
-the strata's differences weighted by n1 n2 / (n1 + n2), and is valid in large samples.
+The sums of a rate are events and people who meet the condition; the test is exact given each stratum's events (see
+`conditional`). Those of a mean are people, values and squares; the test is Welch's, over strata with weights n1 n2 /
+(n1 + n2), valid in large samples.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ class RateSums:
         self.scale = scale
 
     def scores(self, own: Floats, rest: Floats) -> Floats:
-        """Return the Mantel-Haenszel score: the sum of x1 - E(x1), over its exact standard error given the totals."""
+        """The Mantel-Haenszel score: the sum of x1 - E(x1), over its exact standard error."""
         (x1, d1), (x2, d2) = np.moveaxis(own, -1, 0), np.moveaxis(rest, -1, 0)
         n, m = d1 + d2, x1 + x2
         some = (d1 > 0) & (d2 > 0)
@@ -40,7 +40,7 @@ class RateSums:
             return np.where(variance > 0, excess / np.sqrt(variance), 0.0)
 
     def log_p(self, own: Floats, rest: Floats, alternative: str) -> tuple[Floats, Floats]:
-        """Return logarithms of exact conditional p-values, and of the smallest ones given the totals."""
+        """Exact conditional log p-values, and the smallest possible ones given the totals."""
         pair = _pair(own, rest)
         x1, d1, x2, d2 = pair.x1, pair.d1, pair.x2, pair.d2
         some = pair.defined()
@@ -68,7 +68,7 @@ class RateSums:
         return values(_pair(own, rest), self.scale)
 
     def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
-        """Return score limits; NaN where nobody on one side meets the condition."""
+        """Score limits; NaN if a side's denominator is 0."""
         pair = _pair(own, rest)
         pair = pair.only(pair.defined())
         if not len(pair.d1):
@@ -76,23 +76,23 @@ class RateSums:
         return limits_of_all([pair], [self.scale], "difference", *quantiles(alternative, error))[0]
 
     def difference(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
-        """Return differences of rates, and standard errors at counts plus one half."""
+        """Differences of rates, and standard errors at counts plus one half."""
         sides = [(side + np.array([0.5, 1.0])) * (side[..., 1:] > 0) for side in (own, rest)]
         return _welch(*(np.stack([side[..., 1], side[..., 0], side[..., 0]], axis=-1) for side in sides))[1:3]
 
 
 class MeanSums:
-    """People, and sums of their values and of the squares of these, which are centred at `centre`."""
+    """People, and sums of their values and squares, centred at `centre`."""
 
     def __init__(self, centre: float) -> None:
         self.centre = centre
 
     def scores(self, own: Floats, rest: Floats) -> Floats:
-        """Return the difference of means over its standard error."""
+        """The difference of means over its standard error."""
         return _welch(own, rest)[0]
 
     def log_p(self, own: Floats, rest: Floats, alternative: str) -> tuple[Floats, Floats]:
-        """Return logarithms of p-values of Welch's test, for which there is no smallest value."""
+        """Log p-values of Welch's test, which have no smallest value."""
         statistic, _, _, freedom = _welch(own, rest)
         sign = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
         log_p = student.logcdf(sign, freedom) + (np.log(2) if alternative == "two-sided" else 0.0)
@@ -110,7 +110,7 @@ class MeanSums:
         return first, second
 
     def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
-        """Return limits from Welch's t; NaN where no stratum has two people on both sides."""
+        """Limits from Welch's t; NaN if no stratum has two people on both sides."""
         if not _weights(own, rest).any():
             return np.nan, np.nan
         _, difference, spread, freedom = (float(part[0]) for part in _welch(own[None], rest[None]))
@@ -133,7 +133,7 @@ def _pair(own: Floats, rest: Floats) -> Pair:
 
 
 def _smallest(m: Integers, d1: Integers, d2: Integers, alternative: str) -> Floats:
-    """Return the log probability of the least probable end of the distribution on the sides that reject."""
+    """Log probability of the least probable end of the distribution on the sides that reject."""
     some = (d1 > 0) & (d2 > 0)
     ends = {"less": [np.maximum(0, m - d2)], "greater": [np.minimum(d1, m)]}
     chosen = ends.get(alternative, [*ends["less"], *ends["greater"]])
@@ -148,7 +148,7 @@ def _mean(side: Floats) -> Floats:
 
 
 def _variance(side: Floats) -> Floats:
-    """Return the variance of values of a stratum's people."""
+    """The variance of values of a stratum's people."""
     n, total, squares = np.moveaxis(side, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = squares - total * total / n
@@ -162,7 +162,7 @@ def _weights(own: Floats, rest: Floats) -> Floats:
 
 
 def _welch(own: Floats, rest: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return statistic, difference of means, its standard error, and degrees of freedom (Satterthwaite)."""
+    """Statistic, difference of means, its standard error, and Satterthwaite's degrees of freedom."""
     weight = _weights(own, rest)
     total = weight.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,7 +1,7 @@
 """A rate's disparity between two groups as a function of the threshold at which a score becomes a positive prediction.
 
-All thresholds see the same people, so that counts are cumulative sums. At each threshold the test is the one of two
-rates; what it would reject, given how many people show the event in both groups, is a band around equality.
+At each threshold the test is that of two rates; a band around equality holds what it would not reject, given the
+events.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ WORK = 10_000_000
 class Curve:
     """A disparity at each of k thresholds, its limits, and the disparities that would not be rejected there.
 
-    `method` is "exact" or "asymptotic". Where the rate is undefined in a group all of it is NaN, and nothing rejected.
+    NaN if the rate is undefined in a group. `method` is "exact" or "asymptotic".
     """
 
     disparity: Floats
@@ -37,21 +37,7 @@ class Curve:
 
 
 def cell_counts(scores: Floats, truths: Booleans, thresholds: Floats) -> Integers:
-    """Count people by truth and prediction, a score at or above the threshold being a positive prediction.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        Scores.
-    truths : ndarray of bool, shape (n,)
-        Who is truly positive.
-    thresholds : ndarray of shape (k,)
-        Thresholds.
-
-    Returns
-    -------
-    ndarray of int, shape (k, 4)
-        People who are (true, predicted): (1, 1), (1, 0), (0, 1), (0, 0).
+    """Counts, shape (k, 4), by truth and prediction (1, 1), (1, 0), (0, 1), (0, 0); scores at a threshold are positive.
 
     Examples
     --------
@@ -67,7 +53,7 @@ def cell_counts(scores: Floats, truths: Booleans, thresholds: Floats) -> Integer
 
 
 def chosen_thresholds(scores: Floats, most: int) -> Floats:
-    """Return the scores used as thresholds: all distinct ones, or quantiles if there are too many.
+    """The scores used as thresholds: all distinct ones, or quantiles if there are too many.
 
     Examples
     --------
@@ -83,24 +69,7 @@ def chosen_thresholds(scores: Floats, most: int) -> Floats:
 
 
 def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
-    """Test a rate at every threshold, each by itself.
-
-    Parameters
-    ----------
-    pair : Pair
-        Counts of shape (k,), a threshold taking the place of a stratum.
-    scale : Scale
-        How the metric follows from the rate.
-    alpha : float
-        Level of each test.
-    method : {"auto", "exact", "asymptotic"}
-        "auto" is exact unless that takes long.
-
-    Returns
-    -------
-    Curve
-        The disparities.
-    """
+    """Test a rate at each threshold separately; the last axis of `pair` is thresholds."""
     defined = pair.defined()
     used = pair.only(defined)
     used_method = _reference(used, method)
@@ -122,7 +91,7 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
 
 
 def _designs(pair: Pair) -> dict[tuple[int, int], list[int]]:
-    """Return thresholds by their denominators: those of a rate given the truth are all the same."""
+    """Thresholds by their denominators, which are all equal for a rate given the truth."""
     out: dict[tuple[int, int], list[int]] = {}
     for i, design in enumerate(zip(pair.d1.tolist(), pair.d2.tolist(), strict=True)):
         out.setdefault(design, []).append(i)
@@ -150,6 +119,6 @@ def _kept(pair: Pair, alpha: float, method: str) -> tuple[Integers, Integers]:
 
 
 def _difference(pair: Pair, scale: Scale, x1: Integers) -> Floats:
-    """Difference of the metric when group 1 has so many of the events."""
+    """The metric's difference as a function of group 1's events."""
     x2 = pair.x1 + pair.x2 - x1
     return np.asarray(scale.value(x1 / pair.d1) - scale.value(x2 / pair.d2))

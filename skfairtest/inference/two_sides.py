@@ -1,10 +1,9 @@
 """One comparison of any metric: both sides' values in the data, under permuted labels, and in bootstrap samples.
 
-People are cells with counts in two sides (a group, and those it is compared with), stratum by stratum. Where many
-people share a cell a permutation is one draw of a table; where everyone is a cell it is a random set of members, or of
-whole clusters where each lies in one side. Where clusters reach over both sides, the signs of their parts are flipped
-instead (see `sign_flips`). Each resample gives both sides' values *and* their variances, so that every statistic is
-divided by its own standard error (DiCiccio et al. 2020, sections 2 and 3).
+People are cells with counts in two sides, stratum by stratum. If many people share a cell a permutation is one draw of
+a table; if each person is a cell it is a random set of members, or of whole clusters that lie in one side. If clusters
+reach over both sides, signs of their parts are flipped instead. Each resample gives both values *and* their variances,
+so that every statistic has its own standard error (DiCiccio et al. 2020, sections 2 and 3).
 """
 
 from __future__ import annotations
@@ -46,19 +45,16 @@ class Measure(Protocol):
     def pair(
         self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
-        """Return the moments of two sides; with `shared` the first side's people are part of the second.
-
-        With `null` errors may be those of two equal values.
-        """
+        """Moments of two sides; `shared`: the first is part of the second; `null`: errors may assume equal values."""
 
     def values(self, masses: Floats) -> Floats:
-        """Return values without their errors."""
+        """Values without their errors."""
 
     def split(self, members: NDArray[Any]) -> Moments | None:
-        """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
+        """Moments of both sides from memberships (b, K) in the first, if there is a fast way."""
 
     def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the value, and each cluster's part of its error and of its denominator."""
+        """The value, and each cluster's part of its error and of its denominator."""
 
 
 @dataclass(frozen=True)
@@ -68,17 +64,17 @@ class Stratum:
     Parameters
     ----------
     functional : Functional
-        The metric of these cells.
+            The metric of these cells.
     counts : ndarray of int, shape (2, K)
-        People of each cell in either side.
+            People of each cell in either side.
     block : ndarray of int, shape (K,)
-        Cells of one number are exchangeable: labels are permuted among them. Negative: among nobody.
+            Labels are permuted among cells of the same number; negative: not permuted.
     rows : bool
-        Whether each cell is one person.
+            Whether each cell is one person.
     cluster : ndarray of int, shape (K,), optional
-        Cluster of each person: permuted whole where each lies in one side, otherwise given random signs.
+            Clusters: permuted whole if each lies in one side, otherwise given random signs.
     overall : bool
-        Whether the values shown are those of the first side and of everybody.
+            Whether the second value shown is everyone's.
     """
 
     functional: Measure
@@ -96,18 +92,15 @@ class Stratum:
 
     @cached_property
     def clusters_nested(self) -> bool:
-        """Whether each cluster lies in one side; so does everybody without one."""
+        """Whether each cluster lies in one side."""
         return self.cluster is None or are_nested(self.cluster, self.counts)
 
     def n_clusters(self, people: Booleans) -> int:
-        """Return in how many clusters some people are; each is one if there are none."""
+        """The number of clusters; people count if there are none."""
         return len(np.unique(np.flatnonzero(people) if self.cluster is None else self.cluster[people]))
 
     def observed(self, rng: Generator | None = None, *, null: bool = True) -> Moments:
-        """Return both sides in the data, the second being everyone where that is shown.
-
-        With `null` errors are those of resamples, which may be errors of two equal values.
-        """
+        """Both sides in the data, the second being everyone if `overall`; if `null`, errors may assume equal values."""
         if null and not self.overall and not self.clusters_nested:
             return Moments(*(array[0] for array in self._flipped(np.ones((1, self._n_clusters)))))
         if self.rows and not self.overall:
@@ -119,10 +112,7 @@ class Stratum:
         return self.functional.pair(first, shown, shared=self.overall, null=null, rng=rng)
 
     def permuted(self, size: int, rng: Generator) -> Moments:
-        """Return both sides, arrays of shape (size,), when labels are permuted; the second side is never everyone.
-
-        Where clusters reach over both sides, their parts have random signs instead.
-        """
+        """Both sides, shape (size,), under permuted labels, or random signs; the second side is never everyone."""
         if not self.clusters_nested:
             n = self._n_clusters
             sizes = (rows.stop - rows.start for rows in batches(size, MASSES // n))
@@ -143,7 +133,7 @@ class Stratum:
         return len(self._by_cluster[0].parts)
 
     def _flipped(self, signs: Floats) -> Moments:
-        """Return both sides when clusters' parts at the pooled value have these signs, arrays (B, clusters)."""
+        """Both sides when clusters' parts at the pooled value have these signs, (B, clusters)."""
         return draws.flipped(*self._by_cluster, signs)
 
     def _evaluate(self, members: NDArray[Any], rng: Generator) -> Moments:
@@ -209,24 +199,14 @@ def _stack(parts: Sequence[Moments]) -> Moments:
 
 @dataclass(frozen=True)
 class Statistic:
-    """How the moments of strata become one statistic.
-
-    Parameters
-    ----------
-    disparity : {"difference", "ratio"}
-        How two values are compared; ratios on the scale of their logarithm.
-    weights : ndarray of shape (S,)
-        What each stratum counts.
-    studentized : bool
-        Whether to divide by the standard error.
-    """
+    """How the moments of strata become one statistic, with `weights` of shape (S,); ratios are on the log scale."""
 
     disparity: str
     weights: Floats
     studentized: bool = True
 
     def sides(self, moments: Moments) -> tuple[Floats, Floats]:
-        """Return both sides' values, averaged over the strata where both are defined; arrays (..., S) give (...,)."""
+        """Both values, averaged over the strata in which both are defined; (..., S) -> (...,)."""
         share = self._share(moments)
         return _average(share, moments.first), _average(share, moments.second)
 
@@ -239,7 +219,7 @@ class Statistic:
             return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
     def distance(self, moments: Moments) -> tuple[Floats, Floats]:
-        """Return the difference, or the logarithm of the ratio, and its standard error."""
+        """The difference, or the log ratio, and its standard error."""
         share = self._share(moments)
         first, second = self.sides(moments)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -259,7 +239,7 @@ class Statistic:
         return distance, np.where(np.isfinite(distance), error, np.nan)
 
     def pooled(self, moments: Moments) -> Moments:
-        """Return both sides' averages over the strata, with their variances and covariance."""
+        """Both sides' averages over the strata, with their variances and covariance."""
         share = self._share(moments)
         first, second = self.sides(moments)
         parts = (moments.first_variance, moments.second_variance, moments.covariance)
@@ -267,7 +247,7 @@ class Statistic:
         return Moments(first, v1, second, v2, covariance)
 
     def __call__(self, moments: Moments) -> Floats:
-        """Return the statistic."""
+        """The statistic."""
         distance, error = self.distance(moments)
         return studentize(distance, error) if self.studentized else distance
 
@@ -283,7 +263,7 @@ def columns(moments: Sequence[Moments]) -> Moments:
 
 
 def only(moments: Moments, strata: slice) -> Moments:
-    """Return the moments of some strata."""
+    """The moments of some strata."""
     return Moments(*(array[..., strata] for array in moments))
 
 
@@ -296,7 +276,7 @@ def draw_permutations(strata: Sequence[Stratum], size: int, seed: np.random.Seed
 def draw_statistics(
     strata: Sequence[Stratum], statistics: Sequence[tuple[slice, Statistic]], size: int, seed: np.random.SeedSequence
 ) -> Floats:
-    """Return statistics (size, M) of permuted labels, each of some of the strata, all from one seed."""
+    """Statistics (size, M) of permuted labels, each of some strata, all from one seed."""
     moments = draw_permutations(strata, size, seed)
     return np.stack([statistic(only(moments, where)) for where, statistic in statistics], axis=-1)
 
@@ -308,15 +288,15 @@ class Sides:
     Parameters
     ----------
     functional : Functional
-        The metric of these cells.
+            The metric of these cells.
     counts : ndarray of int, shape (G, K)
-        People of each group.
+            People of each group.
     sides : ndarray of bool, shape (M, G)
-        Which groups each side is made of.
+            The groups of each side.
     rows : bool
-        Whether each cell is one person.
+            Whether each cell is one person.
     cluster : ndarray of int, shape (K,), optional
-        Cluster of each person: resampled within groups where each lies in one, otherwise all together.
+            Clusters: resampled within groups if each lies in one, otherwise all together.
     """
 
     functional: Measure
@@ -326,10 +306,7 @@ class Sides:
     cluster: Positions | None = None
 
     def bootstrapped(self, pairs: Sequence[tuple[int, int, bool]], size: int, rng: Generator) -> list[Moments]:
-        """Return the moments (size,) of pairs of sides when people, or clusters, are resampled within their groups.
-
-        `pairs` holds the numbers of two sides and whether the first is part of the second.
-        """
+        """Moments (size,) of pairs of sides (first, second, is first in second) in bootstrap samples within groups."""
         parts: list[list[Moments]] = []
         n = self.counts.shape[1]
         for rows in batches(size, MASSES // max(1, n * (1 if self.rows else len(self.counts)))):
@@ -376,13 +353,7 @@ def draw_bootstrap(
 
 
 def check_size(people: int) -> None:
-    """Refuse tables that the random-number library cannot draw.
-
-    Raises
-    ------
-    ValueError
-        If there are a billion people or more.
-    """
+    """Raise ValueError for a billion people or more, whose tables the random-number library cannot draw."""
     if people >= draws.MOST_PEOPLE:
         raise ParameterError(
             f"method='permutation' can draw tables of fewer than {draws.MOST_PEOPLE:,} people, found {people:,}: "
@@ -391,7 +362,7 @@ def check_size(people: int) -> None:
 
 
 def welch_freedom(variances: Floats, people: Floats) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of variances, each of so many people; infinite where it is 0.
+    """Satterthwaite's degrees of freedom of a sum of variances; infinite if it is 0.
 
     Examples
     --------
@@ -407,10 +378,7 @@ def welch_freedom(variances: Floats, people: Floats) -> float:
 def limits(
     estimate: float, error: float, ends: tuple[float, float], critical: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return studentized limits: an estimate minus and plus critical values times its standard error.
-
-    Without a standard error the limits are the bounds.
-    """
+    """Studentized limits; the bounds without a standard error."""
     low, high = critical
     if not np.isfinite(estimate) or not error > 0:
         return ends
@@ -428,10 +396,9 @@ def critical_values(
     freedom: float = np.inf,
     skewness: float = 0.0,
 ) -> tuple[float, float]:
-    """Return the critical values below and above an estimate: the smallest statistics that drawn ones would reject.
+    """The critical values below and above an estimate, at least the quantiles of t and of Hall's transformation.
 
-    They are never below the quantiles of t (of infinite freedom: normal ones) and of Hall's transformation, which are
-    used alone if there are few draws or none; raw statistics have only the draws' quantiles.
+    These are used alone if there are few resamples or none; raw statistics have only the resamples' quantiles.
     """
     each = error if alternative in ("greater", "less") else error / 2
     ends = reference_quantiles(each, freedom, skewness) if studentized else (np.inf, np.inf)

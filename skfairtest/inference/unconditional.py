@@ -1,12 +1,10 @@
 """The unconditional exact test of two groups' rates (Boschloo 1970), with a certified maximum, for many pairs at once.
 
-All outcomes are ordered by Fisher's p-value; the p-value is the largest probability, over the common event probability
-p, of an outcome whose Fisher p-value is at most the observed one. The size of the test never exceeds the level, and its
-p-value never exceeds Fisher's.
+The p-value is the largest probability, over the common event probability p, of an outcome whose Fisher p-value is at
+most the observed one. The size never exceeds the level, and the p-value never exceeds Fisher's.
 
-The tail's probability is summed through the total of events m:
-``P_p(tail) = sum_m Bin(m; N, p) H_m``, with H_m the conditional mass of the outcomes in the tail given m. H does not
-depend on p and is found once (`_tails`).
+The tail's probability is ``P_p(tail) = sum_m Bin(m; N, p) H_m`` over the total of events m, with H_m the conditional
+mass of the tail given m, which does not depend on p (`_tails`).
 """
 
 from collections.abc import Callable
@@ -47,11 +45,9 @@ def within_cap(d1, d2):  # type: ignore[no-untyped-def]
 class TailProbability:
     """Probability of some pairs' tails as a function of the common event probability sin(angle)**2.
 
-    Angles are cut into cells one standard deviation of the total wide. In a cell the probability of every total is that
-    near its centre, where a whole number of events is expected, times an exponential of the total, so that the sum over
-    totals is a power series, whose coefficients are found once. Close to an event probability of 0 or 1, where cells
-    are wide against it, and for very many people, whose maximum is wanted less precisely and is found with few
-    evaluations, the sum itself is taken.
+    Angles are cut into cells one standard deviation of the total wide. In a cell the probability of a total is that
+    near its centre times an exponential of the total, so that the sum is a power series. Near 0 and 1, and for very
+    many people, the sum itself is taken.
     """
 
     def __init__(self, tails: Tails) -> None:
@@ -67,7 +63,7 @@ class TailProbability:
         self._series = np.empty((_ORDER, len(self._known)))
 
     def __call__(self, pair: Integers, angle: Floats) -> Floats:
-        """Return the probability of the tails of pairs at angles, (n,), (n,) -> (n,)."""
+        """Probabilities of the tails of pairs at angles, both of shape (n,)."""
         mirrored = (angle > np.pi / 4).astype(np.int64)
         angle = np.where(mirrored, np.pi / 2 - angle, angle)
         out, cell = np.empty(len(angle)), (self._root[pair] * angle).astype(np.int64)
@@ -96,10 +92,7 @@ class TailProbability:
         return np.asarray(value * np.exp(people * (p * tilt - np.log1p(p * np.expm1(tilt)))))
 
     def _moments(self, pair: Integers, mirrored: Integers, p: Floats, order: int) -> Floats:
-        """Return E[H Z^k] / k! for k < order, (n, order), with Z the standardized total.
-
-        Of more than one order, at event probabilities at which a whole number of events is expected.
-        """
+        """E[H Z^k] / k! for k < order, shape (n, order), with Z the standardized total."""
         people, odds = self.people[pair], p / (1 - p)
         absent = np.divide(1.0, odds, out=np.zeros_like(p), where=p > 0)
         spread = np.sqrt(people * p * (1 - p))
@@ -139,10 +132,7 @@ class TailProbability:
 
 
 def largest_probabilities(tails: Tails, *, two_sided: bool, relative: float | Floats) -> Floats:
-    """Return the certified maximum of each pair's tail over all common event probabilities.
-
-    For a two-sided test, p and 1 - p are equivalent.
-    """
+    """The certified maximum of each pair's tail over all p; two-sided, p and 1 - p are equivalent."""
 
     def curvature(pair: Integers, left: Floats, right: Floats) -> Floats:
         # With Z the standardized total, s^2 + s' = 4 N (Z^2 - 1) - 2 sqrt(N) Z (q - p) / sqrt(p q).
@@ -177,24 +167,10 @@ def unconditional_log_p(
 def unconditional_log_p(  # type: ignore[no-untyped-def]
     x1, d1, x2, d2, alternative="two-sided", advance=lambda: None
 ):
-    """Log p-value of Boschloo's test that two groups share one event probability.
+    """Log p-value of Boschloo's (1970) test that two groups have the same event probability; vectorized.
 
-    Parameters
-    ----------
-    x1, x2 : int or ndarray of int, shape (n,)
-        People of each group who show the event.
-    d1, d2 : int or ndarray of int, shape (n,)
-        People of each group who meet the condition.
-    alternative : {"two-sided", "greater", "less"}
-        "greater": group 1's probability is greater.
-    advance : callable, optional
-        Called after each pair of groups.
-
-    Returns
-    -------
-    float or ndarray, shape (n,)
-        Natural logarithm of a bound of the p-value that lies above it by about 1e-9, relatively (1e-6 for more than
-        100,000 people).
+    It is a bound about 1e-9 (relatively) above the p-value, 1e-6 for more than 100,000 people. `advance` is called
+    after each pair.
 
     References
     ----------

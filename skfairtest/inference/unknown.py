@@ -1,22 +1,17 @@
 """Rates of two sides when the group of some people is not known: bounds over all ways to assign them.
 
-Of the people whose group is unknown, ``events`` show the event and ``others`` meet the condition without it. An
-assignment gives ``a`` of the events and ``b`` of the others to group 1, and ``c`` and ``e`` to group 2. What is known
-of a person leaves some of three places: group 1, group 2 and elsewhere. Of people with the same places, a, c and a + c
-have limits; of all of them, (a, c) are all whole numbers within the sums of these limits (the sets are generalized
-polymatroids), which `Reach` holds.
+Of the people whose group is unknown, an assignment gives ``a`` of the events and ``b`` of the non-events to group 1,
+and ``c`` and ``e`` to group 2. Each person has some of three possible places: group 1, group 2, elsewhere. The possible
+(a, c) are all whole numbers within sums of limits of a, c and a + c (generalized polymatroids): `Reach`.
 
-Disparities are largest and smallest at two of the assignments. The rate (x1 + a) / (d1 + a + b) grows with a and falls
-with b, the other one grows with c and falls with e, and a difference or a ratio grows with the first and falls with the
-second. As many events as possible in group 1 and as many others as possible in group 2 are the largest value of a, the
-smallest of b and c, and the largest of e at once, so that no assignment has a larger disparity; the opposite one has
-the smallest. The same holds for the conditional estimate of the odds ratio, for its exact limits and for one-sided
-p-values of Fisher's test: with one more in a cell, the probability of every table with the same margins is divided by a
-number that grows with that cell, which moves the whole conditional distribution to one side.
+The rate (x1 + a) / (d1 + a + b) grows with a and falls with b, the other grows with c and falls with e. The largest a,
+smallest b and c, and largest e are possible at once, so that no assignment has a larger difference or ratio; the
+opposite one has the smallest. The same holds for the conditional odds ratio, its exact limits and Fisher's one-sided
+p-values, because one more in a cell shifts the whole conditional distribution.
 
-Two-sided p-values, and all of Boschloo's, are not monotone; every assignment is looked at. Boschloo's p-value is never
-above Fisher's, and never below it times the probability of the total at the most favourable event probability. So the
-assignments are tested in the order of these bounds until the next bound cannot be better than the best p-value.
+Two-sided p-values, and all of Boschloo's, are not monotone, so every assignment is considered. Boschloo's is at most
+Fisher's, and at least it times the probability of the total at the most favourable event probability; assignments are
+tested in the order of these bounds until the next cannot be better than the best p-value.
 """
 
 from __future__ import annotations
@@ -58,7 +53,7 @@ class Reach:
 
     @classmethod
     def of(cls, n: int, *, first: bool = True, second: bool = True, elsewhere: bool = False) -> Self:
-        """Return the reach of people who may be on side 1, on side 2, and on neither."""
+        """The reach of people who may be on side 1, on side 2, and on neither."""
         must = (not (second or elsewhere), not (first or elsewhere), not elsewhere)
         return cls(*((n * fewest, n * may) for fewest, may in zip(must, (first, second, first or second), strict=True)))
 
@@ -67,19 +62,19 @@ class Reach:
         return Reach(*((fewest + low, most + high) for (fewest, most), (low, high) in pairs))
 
     def some(self, n: int, fewest: int, most: int) -> Self:
-        """Return the reach if only so many of all `n` people are on a side or elsewhere, and the rest are left out."""
+        """The reach if only so many of all `n` people count, and the rest are left out."""
         low = [max(0, least - (n - fewest)) for least, _ in astuple(self)]
         high = [min(some, most) for _, some in astuple(self)]
         first, second = min(high[0], most - low[1]), min(high[1], most - low[0])
         return type(self)((low[0], first), (low[1], second), (low[2], high[2]))
 
     def corners(self) -> list[tuple[int, int]]:
-        """Return the numbers on both sides between which all others lie."""
+        """The numbers on both sides between which all others lie."""
         found = {(a, int(c)) for a in self.first for c in self._beside(a, self.second)}
         return sorted(found | {(int(a), c) for c in self.second for a in self._beside(c, self.first)})
 
     def everything(self) -> tuple[Integers, Integers]:
-        """Return all numbers on side 1 and on side 2."""
+        """All numbers on side 1 and on side 2."""
         first = np.arange(self.first[0], self.first[1] + 1)
         low, high = self._beside(first, self.second)
         return np.repeat(first, high - low + 1), places(high - low + 1) + np.repeat(low, high - low + 1)
@@ -89,7 +84,7 @@ class Reach:
         return int((high - low + 1).sum())
 
     def _beside(self, n: Integers | int, side: tuple[int, int]) -> tuple[Integers, Integers]:
-        """Return the fewest and the most people on one side when there are n on the other."""
+        """The fewest and the most people on one side with n on the other."""
         return np.maximum(side[0], self.both[0] - n), np.minimum(side[1], self.both[1] - n)
 
 
@@ -101,10 +96,7 @@ class Unknown:
     others: Reach
 
     def subsets(self, n_events: int, n_others: int, n_rest: int, size: int) -> list[Unknown]:
-        """Return what all subsets of so many people may be, the others being left out.
-
-        There are `n_events`, `n_others` and `n_rest` people, of whom the last do not meet the condition.
-        """
+        """The union over all subsets of so many events, non-events and people who do not meet the condition."""
         out = []
         for events in range(max(0, size - n_others - n_rest), min(n_events, size) + 1):
             fewest, most = max(0, size - events - n_rest), min(n_others, size - events)
@@ -114,9 +106,9 @@ class Unknown:
 
 @dataclass(frozen=True)
 class PValueBounds:
-    """The smallest and the largest log p-value, and the assignment with the largest.
+    """The smallest and the largest log p-value, and the assignment with the largest, if known.
 
-    `attained` says that both are p-values of assignments; else they lie outside of all, and there may be no `worst`.
+    `attained`: both are p-values of assignments; otherwise they lie outside of all.
     """
 
     low: float
@@ -127,7 +119,7 @@ class PValueBounds:
 
 
 def extreme_pairs(pair: Pair, unknown: Unknown) -> tuple[Pair, Pair]:
-    """Return the assignments with the smallest and with the largest disparity."""
+    """The assignments with the smallest and with the largest disparity."""
     events, others = (
         list(zip(reach.first, reversed(reach.second), strict=True)) for reach in (unknown.events, unknown.others)
     )
@@ -135,17 +127,15 @@ def extreme_pairs(pair: Pair, unknown: Unknown) -> tuple[Pair, Pair]:
 
 
 def _with(pair: Pair, events: tuple[Any, Any], others: tuple[Any, Any]) -> Pair:
-    """Return a pair with more events, and more others, on either side."""
     (a, c), (b, e) = events, others
     return Pair(pair.x1 + a, pair.d1 + a + b, pair.x2 + c, pair.d2 + c + e, pair.overall)
 
 
 def corner_pairs(pair: Pair, unknown: Unknown) -> list[Pair]:
-    """Return the assignments with as many events on one side, or on neither, as possible, and so for the others.
+    """The assignments with as many events, and as many non-events, as possible on one side or on neither.
 
-    Limits of a disparity are smallest and largest at one of them: an odds ratio's at the two extreme ones, while score
-    limits, which fewer people make wider, also where people are on neither side. Of score limits this was found by
-    trying all assignments of 1,500 tables, not proved.
+    Limits of a disparity are smallest and largest at one of them: of odds ratios at the extreme ones; of score limits,
+    which widen with fewer people, by trying all assignments of 1,500 tables, not by proof.
     """
     return [_with(pair, *both) for both in product(unknown.events.corners(), unknown.others.corners())]
 
@@ -156,7 +146,7 @@ def n_assignments(unknown: Sequence[Unknown]) -> int:
 
 
 def assigned(pair: Pair, unknown: Sequence[Unknown]) -> Pair:
-    """Return all assignments, as counts of shape (n_assignments,) of a single stratum."""
+    """All assignments, as counts of shape (n_assignments,) of a single stratum."""
     each = []
     for one in unknown:
         events, others = one.events.everything(), one.others.everything()
@@ -167,21 +157,9 @@ def assigned(pair: Pair, unknown: Sequence[Unknown]) -> Pair:
 
 
 def p_value_bounds(pair: Pair, unknown: Sequence[Unknown], scale: Scale, question: Question) -> PValueBounds:
-    """Return the smallest and largest p-value over all assignments of one comparison in one stratum.
+    """The smallest and largest p-value over all assignments of one comparison in one stratum, not by resampling.
 
-    Parameters
-    ----------
-    pair : Pair
-        The people whose group is known.
-    unknown : sequence of Unknown
-        Those whose group is not; of several, whatever one of them allows.
-    scale, question : Scale, Question
-        What is tested, and how; not by resampling.
-
-    Returns
-    -------
-    PValueBounds
-        Where there are more than `MOST_ASSIGNMENTS`, or testing them takes too long, bounds outside of all p-values.
+    With more than `MOST_ASSIGNMENTS`, or too slow tests, the bounds lie outside of all p-values.
 
     Examples
     --------
@@ -201,10 +179,10 @@ def p_value_bounds(pair: Pair, unknown: Sequence[Unknown], scale: Scale, questio
 
 
 def _ends_given_totals(tables: Pair) -> Pair:
-    """Return the tables among which the smallest and the largest p-value are.
+    """The tables among which the smallest and the largest p-value are.
 
-    Given all totals, a p-value grows with the first side's events up to the most probable number, and then falls: of
-    tables with the same totals, below that number and from it on, the first and the last decide.
+    Given all totals, a p-value rises with the first side's events up to the most probable number, and then falls, so
+    that the first and the last table on either side of it decide.
     """
     totals = tables.x1 + tables.x2
     above = tables.x1 >= (totals + 1) * (tables.d1 + 1) // (tables.d1 + tables.d2 + 2)
@@ -212,14 +190,14 @@ def _ends_given_totals(tables: Pair) -> Pair:
 
 
 def _first_and_last(values: Floats | Integers, *keys: Integers) -> Integers:
-    """Where the smallest and the largest values are, of those with the same keys."""
+    """The indices of the smallest and the largest values among equal keys."""
     order = np.lexsort((values, *keys))
     new = np.any(np.diff(np.stack(keys)[:, order], axis=1) != 0, axis=0)
     return np.asarray(order[np.r_[True, new] | np.r_[new, True]])
 
 
 def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
-    """Return the smallest and largest p-value of completed tables, counts of shape (n_tables,) of a single stratum."""
+    """The smallest and largest p-value of completed tables, counts of shape (n_tables,)."""
     if question.margin_bounds is not None:
         return _of_margin(all_of_them, scale, question)
     if question.method == "asymptotic":
@@ -265,7 +243,7 @@ def _of_all(all_of_them: Pair, log_p: Floats, method: str) -> PValueBounds:
 
 
 def _most_probable_total(m: Integers, n: Integers) -> Floats:
-    """Log of the largest binomial probability of m events among n, which is that at an event probability of m / n."""
+    """Log of the largest binomial probability of m events among n, at p = m / n."""
     found = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(found + xlogy(m, m / n) + xlogy(n - m, (n - m) / n))
@@ -274,11 +252,11 @@ def _most_probable_total(m: Integers, n: Integers) -> Floats:
 def _near_totals(totals: Integers, d1: Integers, d2: Integers, log_p: Floats) -> Floats:
     """Log of a share of Fisher's p-value that Boschloo's is never below.
 
-    Given a total m, let y be the least probable number of events not as extreme as p, and r its probability over
-    that of the next one outwards, which is as extreme. So those as extreme have at least p / (1 + r). As one of at most
-    k + 1 numbers, of which k is the smallest margin, y has a probability of at least p / (k + 1), and lies (Hoeffding
-    1963) within sqrt(k log((k + 1) / p) / 2) of the mean. The most favourable event probability makes the total one of
-    those that are looked at with a probability of 99%.
+    Given a total m, let y be the least probable outcome not as extreme as p, and r its probability over that of the
+    next one outwards: those as extreme have at least p / (1 + r). As one of at most k + 1 outcomes, k the smallest
+    margin, y has a probability of at least p / (k + 1), and lies (Hoeffding 1963) within sqrt(k log((k + 1) / p) / 2)
+    of the mean. The most favourable event probability makes the total one of those considered with a probability of
+    99%.
     """
     n = d1 + d2
     within = np.ceil(np.sqrt(n * np.log(200) / 2))
@@ -299,10 +277,7 @@ def _near_totals(totals: Integers, d1: Integers, d2: Integers, log_p: Floats) ->
 def _search(
     least: Floats, most: Floats, test: Callable[[Integers], Floats], work: Integers, *, sign: int
 ) -> tuple[float, int, bool]:
-    """Return the largest of the values between bounds, where it is, and whether it is one of them.
-
-    `sign` is what log p-values are multiplied by; short of the end, the largest bound that is left is returned.
-    """
+    """The largest value between bounds, its index, and whether it is attained; `sign` multiplies log p-values."""
     # What cannot be the largest is left out; where bounds are equal the cheaper ones come first.
     kept = np.flatnonzero(most >= least.max())
     order = kept[np.lexsort((work[kept], -most[kept]))]
@@ -334,12 +309,11 @@ def _without_search(method: str) -> PValueBounds:
 
 
 def _of_many(pair: Pair, unknown: Sequence[Unknown], question: Question) -> PValueBounds:
-    """Return bounds for so many assignments that not all of them are tested.
+    """Bounds for so many assignments that not all of them are tested.
 
-    Fisher's one-sided p-values are smallest and largest at the ends. A two-sided one is at least the smaller of both,
-    and at most that times the number of tables with these totals, none of which is more probable where it counts;
-    Boschloo's is at most Fisher's, and at least that times the probability of the total, which is above 1 / sqrt(2 n)
-    for n people. The score statistic is smallest and largest at the ends, too.
+    Fisher's one-sided p-values and the score statistic are extreme at the ends. Fisher's two-sided p-value is at least
+    the smaller of both, and at most that times the number of tables with these totals; Boschloo's is at most Fisher's,
+    and at least that times the probability of the total, which is above 1 / sqrt(2 n).
     """
     pairs = [end for each in unknown for end in extreme_pairs(pair, each)]
     x1, d1, x2, d2 = (np.concatenate(n) for n in zip(*((p.x1, p.d1, p.x2, p.d2) for p in pairs), strict=True))

@@ -1,9 +1,4 @@
-"""Plans and the answers about them.
-
-The arguments of the power functions, read and checked.
-
-Answers about a plan: its power, whether any size has power, and the smallest disparity that is detected.
-"""
+"""Plans (the checked arguments of the power functions), their power, and the smallest disparity detected."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
@@ -49,8 +44,8 @@ METHODS = ("auto", "exact", "asymptotic")
 class Plan:
     """A checked plan: the metric, as rates (none for means and areas), the test's settings, and the true values.
 
-    Per rate, `values` are one per group (of means: mean and standard deviation); `met` are the shares of the groups who
-    meet the condition of the first rate. Compared is a group with another one; None: with everyone else.
+    Per rate, `values` has one per group (means: mean and standard deviation); `met`: shares who meet the first rate's
+    condition.
     """
 
     name: str
@@ -77,7 +72,7 @@ class Plan:
 
 
 def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) -> Plan:
-    """Return the plan that a metric and a test's parameters define."""
+    """The plan that a metric and a test's parameters define."""
     unknown = sorted(set(test_params) - set(ACCEPTED))
     if unknown:
         raise ParameterError(
@@ -148,7 +143,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
 
 
 def supposed(plan: Plan, rates: Any, base_rates: Any, name: str = "rates") -> Plan:
-    """Return the plan with the true values and the shares who meet the condition; `name` is the values' parameter."""
+    """The plan with the true values and the shares who meet the condition; `name` is the values' parameter."""
     values = _values(plan, rates, name)
     groups = len(values[0])
     _check_number_of_groups(plan, groups)
@@ -156,7 +151,7 @@ def supposed(plan: Plan, rates: Any, base_rates: Any, name: str = "rates") -> Pl
 
 
 def _values(plan: Plan, rates: Any, name: str) -> tuple[tuple[Any, ...], ...]:
-    """Return the true values; rates that are functions of a probability are turned into it."""
+    """The true values; rates that are functions of a probability are turned into it."""
     if isinstance(rates, Mapping):
         expected = [rate.name for rate in plan.rates]
         if set(rates) != set(expected):
@@ -203,7 +198,7 @@ def _value(plan: Plan, value: Any, name: str) -> Any:
 
 
 def inverse(rate: Rate, value: float) -> float:
-    """Return the probability at which a function of a rate has this value."""
+    """The probability at which a function of a rate has this value."""
     if rate.value is None:
         return value
     function = rate.value
@@ -240,7 +235,7 @@ def _check_number_of_groups(plan: Plan, groups: int) -> None:
 
 
 def _shares_met(plan: Plan, base_rates: Any, groups: int) -> tuple[float, ...]:
-    """Return the share of every group who meet the condition of the first rate."""
+    """The share of every group who meet the condition of the first rate."""
     shares = list(base_rates) if is_sequence(base_rates) else [base_rates] * groups
     if len(shares) != groups:
         raise ParameterError(
@@ -274,7 +269,7 @@ def _contrasts(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
 
 
 def read_people(n_per_group: Any, plan: Plan) -> tuple[int, ...]:
-    """Return the people per group."""
+    """The people per group."""
     if not is_sequence(n_per_group):
         raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {brief(n_per_group)}")
     for n in n_per_group:
@@ -288,7 +283,7 @@ def read_people(n_per_group: Any, plan: Plan) -> tuple[int, ...]:
 
 
 def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
-    """Return the proportions of the groups, the smallest being 1."""
+    """The proportions of the groups, the smallest being 1."""
     if shares is None:
         return (1.0,) * groups
     if not is_sequence(shares) or len(shares) != groups:
@@ -300,7 +295,7 @@ def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
 
 
 def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
-    """Return the power of a plan with these numbers of people."""
+    """The power of a plan with these numbers of people."""
     design = Design(
         people, plan.met, plan.values, plan.settings.question, plan.contrasts, plan.overall, plan.settings.alpha
     )
@@ -354,7 +349,7 @@ def check_truth(plan: Plan, people: Sequence[float]) -> None:
 
 
 def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: float) -> int:
-    """Return a size near the required one."""
+    """A size near the required one."""
     if not plan.rates:
         return 2
     question = plan.settings.question
@@ -372,7 +367,7 @@ def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: f
 
 
 def directions(question: Question, direction: str) -> tuple[str, ...]:
-    """Return the directions in which a disparity is looked for: up first, or only the direction of the alternative."""
+    """The directions in which a disparity is looked for: up first, or only the direction of the alternative."""
     ways = {"up": ("up",), "down": ("down",), "auto": ("up", "down")}[direction]
     only = {"greater": "up", "less": "down"}.get(question.alternative)
     if question.margin_bounds is not None and not np.isfinite(question.margin_bounds).all():
@@ -388,7 +383,7 @@ def directions(question: Question, direction: str) -> tuple[str, ...]:
 
 
 def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: str) -> float:
-    """Return the disparity of one moving group to all others, which have the baseline."""
+    """The disparity of one moving group to all others, which have the baseline."""
     question = plan.settings.question
     moving = plan.contrasts[0][0]
     base = plan.values[0][moving]

@@ -36,32 +36,31 @@ def power(
     Parameters
     ----------
     metric : str or Rate
-        A rate, a criterion ("equalized_odds"), a mean ("mean_prediction", "brier_score", ...) or "roc_auc".
+            A rate, a criterion ("equalized_odds"), a mean ("mean_prediction", "brier_score", ...) or "roc_auc".
     rates : sequence of float, one per group, or dict of such
-        True values of the metric. A criterion of several rates: a dict from rate to values. Means: pairs
-        (mean, standard deviation of one person's value), in the unit of the metric. "roc_auc": areas.
+            True values of the metric; for a criterion a dict from rate to values; for means pairs (mean, standard
+        deviation of one person's value); for "roc_auc" areas.
     n_per_group : sequence of int, one per group
-        People per group, at least 2.
+            People per group, at least 2.
     base_rates : float or sequence of float, one per group, default=1.0
-        Share of a group's people who meet the rate's condition (for the true positive rate, who are truly positive);
-        1: `n_per_group` counts only these people. For a criterion of several rates: the share who meet the first rate's
-        condition; the others meet the second's. For "roc_auc": the share of positives.
+            Share of a group who meet the (first) rate's condition, such as positives for the true positive rate and
+        "roc_auc"; with 1 `n_per_group` counts only these people.
     alpha : float, optional
-        Level of the test, which is ``1 - confidence_level``: .05 by default.
+            Level of the test, which is ``1 - confidence_level``: .05 by default.
     **test_params
-        Parameters of `FairnessTest`: ``compare``, ``disparity``, ``alternative``, ``margin``, ``method`` ("auto",
-        "exact", "asymptotic"), ``adjust``, ``confidence_level``, and ``reference_group``, the position of
-        the reference in `n_per_group` (the last by default).
+            Parameters of `FairnessTest`: ``compare``, ``disparity``, ``alternative``, ``margin``, ``method`` ("auto",
+        "exact", "asymptotic"), ``adjust``, ``confidence_level``, and ``reference_group``, its position in `n_per_group`
+        (the last by default).
 
     Returns
     -------
     float
-        Probability that ``rejected_`` is True; between 0 and 1.
+            Probability that ``rejected_`` is True; between 0 and 1.
 
     Raises
     ------
     ValueError
-        If a parameter is unknown or not usable; the message names it, what was found and what to do.
+            If a parameter is unknown or not usable.
 
     See Also
     --------
@@ -70,24 +69,21 @@ def power(
 
     Notes
     -----
-    Two groups, a rate: the rejection region is enumerated and its probability summed, up to a million outcomes
-    (100,000 with a margin); beyond, the normal approximation of the score test is used, with Yates's correction for
-    Fisher's. With `base_rates` below 1 the denominators are binomial and power is averaged over them, at nodes half a
-    standard deviation apart (one for more than 600 people, and with a margin; within about .002 of the whole average),
-    because power at the mean denominators is too high.
+    Two groups, a rate: the rejection region is enumerated up to a million outcomes (100,000 with a margin); beyond, the
+    normal approximation of the score test is used, with Yates's correction for Fisher's. With `base_rates` below 1,
+    power is averaged over binomial denominators at nodes half a standard deviation apart (one for more than 600 people,
+    and with a margin; within about .002), because power at the mean denominators is too high.
 
-    Several rates on complementary conditions are independent given the denominators. More than two groups share people
-    between comparisons: 20,000 data sets are drawn from a fixed seed, the standard error is at most .0036, and the
-    power is the probability that at least one comparison is rejected (with "equivalence", that all are). Holm's
-    smallest adjusted p-value, which is the global one, is at most alpha when that of one of k hypotheses is at most
-    alpha / k.
+    Rates on complementary conditions are independent given the denominators. More than two groups: 20,000 simulated
+    data sets from a fixed seed give the probability that at least one comparison is rejected ("equivalence": all), with
+    a standard error of at most .0036.
 
-    Means are tested with Welch's statistic, whose power comes from the noncentral t distribution. An area is tested
-    as a rate of as many people as give it its standard error, which is Hanley and McNeil's: it assumes exponential
-    scores, and near 1 in a small group the power depends on their distribution.
+    Means are tested with Welch's statistic, whose power comes from the noncentral t distribution. An area is tested as
+    a rate with Hanley and McNeil's standard error, which assumes exponential scores; near 1 in a small group the power
+    depends on their distribution.
 
     The recipe "n such that two standard deviations of the difference are the disparity" (DiCiccio et al. 2020, section
-    5.1) puts the disparity at the edge of the rejection region: its power is about one half, as the example shows.
+    5.1) has a power of about one half, as the example shows.
 
     References
     ----------
@@ -126,31 +122,30 @@ def required_sample_size(
     Parameters
     ----------
     metric : str or Rate
-        As in `power`.
+            As in `power`.
     rates : sequence, one per group, or dict of such
-        True values of the metric, as in `power`.
+            True values of the metric, as in `power`.
     power : float, default=0.8
-        Probability of rejection wanted, between 0 and 1.
+            Probability of rejection wanted, between 0 and 1.
     shares : sequence of float, one per group, optional
-        Proportions of the groups, positive numbers; equal by default.
+            Proportions of the groups, positive numbers; equal by default.
     base_rates : float or sequence of float, default=1.0
-        Share of people who meet the rate's condition, as in `power`.
+            Share of people who meet the rate's condition, as in `power`.
     alpha : float, optional
-        Level of the test: .05 by default.
+            Level of the test: .05 by default.
     **test_params
-        Parameters of the test, as in `power`.
+            Parameters of the test, as in `power`.
 
     Returns
     -------
     tuple of int
-        People per group, in the proportions of `shares`. The size of the smallest group is the smallest from which on
-        the power stays at the target: exact power has a saw-tooth shape, and smaller sizes that happen to reach the
-        target are not used.
+            People per group. Exact power has a saw-tooth shape; the smallest group has the size from which on the power
+        stays at the target.
 
     Raises
     ------
     ValueError
-        If a parameter is not usable, or if no number of people gives that power.
+            If a parameter is not usable, or if no number of people gives that power.
 
     See Also
     --------
@@ -158,9 +153,8 @@ def required_sample_size(
 
     Notes
     -----
-    After a size is found by bisection, the next 30 sizes are checked (8 if denominators are random).
-    With more than two groups, power is simulated and the size is accurate to about one part in
-    a hundred.
+    After bisection the next 30 sizes are checked (8 if denominators are random). With more than two groups, power is
+    simulated and the size is accurate to about 1%.
 
     References
     ----------
@@ -210,38 +204,36 @@ def minimum_detectable_disparity(
     Parameters
     ----------
     test : FairnessTest, optional
-        A fitted test. Its comparison with the strongest evidence provides the number of people who meet the condition,
-        the value of the other side as baseline, the level, the number of comparisons, the alternative, the margin and
-        the method.
+            A fitted test, whose comparison with the strongest evidence provides everything but `power` and `direction`.
     metric : str or Rate
-        A rate or a criterion of one rate, a mean, or "roc_auc", as in `power`.
+            A rate or a criterion of one rate, a mean, or "roc_auc", as in `power`.
     baseline : float, or (float, float) for means
-        Value of all groups but the first; means: (mean, standard deviation of one person's value).
+            Value of all groups but the first; means: (mean, standard deviation of one person's value).
     n_per_group : sequence of int
-        People per group.
+            People per group.
     base_rates : float or sequence of float, default=1.0
-        Share of people who meet the rate's condition, as in `power`.
+            Share of people who meet the rate's condition, as in `power`.
     power : float, default=0.8
-        Probability of rejection wanted, between 0 and 1.
+            Probability of rejection wanted, between 0 and 1.
     direction : {"auto", "up", "down"}, default="auto"
-        Whether the first group's value lies above or below the baseline. "auto": the one of `alternative`; otherwise
-        above, or below where no value above has that power.
+            Whether the first group's value lies above or below the baseline. "auto": as in `alternative`; otherwise
+        above, or below if no value above has that power.
     alpha : float, optional
-        Level of the test: .05 by default.
+            Level of the test: .05 by default.
     **test_params
-        Parameters of the test, as in `power`.
+            Parameters of the test, as in `power`.
 
     Returns
     -------
     float
-        The disparity, signed: ``value_group - value_other``, or ``value_group / value_other`` with
+            The disparity, signed: ``value_group - value_other``, or ``value_group / value_other`` with
         ``disparity="ratio"``. With ``alternative="equivalence"`` the *largest* disparity for which equivalence is still
         shown with that power.
 
     Raises
     ------
     ValueError
-        If a parameter is not usable, or if no disparity is detected with that power.
+            If a parameter is not usable, or if no disparity is detected with that power.
 
     See Also
     --------
@@ -249,9 +241,8 @@ def minimum_detectable_disparity(
 
     Notes
     -----
-    For a fitted test the denominators are those observed. If its metric is not a rate, the normal approximation with
-    the standard error of the disparity is used. The result depends on what the data could show, not on what they did
-    show: it is not "observed power", which only restates the p-value.
+    For a fitted test the denominators are those observed; metrics that are not rates use the normal approximation with
+    the disparity's standard error. This is not "observed power", which only restates the p-value.
 
     References
     ----------

@@ -1,7 +1,4 @@
-"""Columns of labels: every person's group, label or prediction, as codes.
-
-Class labels: whether these are labels at all, of one vocabulary, and which of them is the positive one.
-"""
+"""Columns of labels, as codes, and checks of class labels: their vocabulary and the positive one."""
 
 import math
 import unicodedata
@@ -43,20 +40,8 @@ SHOWN = 5
 class Column:
     """One value per person, as codes into the sorted distinct values.
 
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    levels : tuple
-        The distinct values as plain Python scalars, sorted (mixed types: by type name, then
-        value).
-    codes : ndarray of shape (n,), dtype intp
-        The position of each person's value in `levels`.
-    index : pandas Index or None
-        The index the values came with.
-    categorical : bool
-        Whether the values are names and not quantities: all of them are text, or their container declares them
-        categories, even if they are numbers.
+    `levels` are Python scalars (mixed types are sorted by type name, then value); `index` is that of pandas, if any;
+    `categorical`: all values are text, or their container declares categories.
     """
 
     name: str
@@ -66,7 +51,7 @@ class Column:
     categorical: bool = False
 
     def __len__(self) -> int:
-        """Return the number of people."""
+        """The number of people."""
         return int(self.codes.size)
 
     @cached_property
@@ -91,30 +76,20 @@ class Column:
         return np.array([bool(level == label) for level in self.levels], dtype=bool)[self.codes]
 
     def among(self, levels: Sequence[Any]) -> "Column":
-        """Return the same values as codes into more levels."""
+        """The same values as codes into more levels."""
         place = {level: code for code, level in enumerate(levels)}
         codes = np.array([*(place[level] for level in self.levels), -1], dtype=np.intp)
         return replace(self, levels=tuple(levels), codes=codes[self.codes])
 
     def take(self, rows: NDArray[Any]) -> "Column":
-        """Return the column of some people."""
+        """The column of some people."""
         index = None if self.index is None else self.index[rows]
         return replace(self, codes=self.codes[rows], index=index)
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """One number per person.
-
-    Parameters
-    ----------
-    name : str
-        What the column is called.
-    values : ndarray of shape (n,)
-        The numbers, all finite.
-    index : pandas Index or None
-        The index the values came with.
-    """
+    """One finite number per person, with the pandas index if there was one."""
 
     name: str
     values: Floats = field(repr=False)
@@ -122,7 +97,7 @@ class Numbers:
     levels: ClassVar[tuple[Any, ...]] = ()
 
     def __len__(self) -> int:
-        """Return the number of people."""
+        """The number of people."""
         return int(self.values.size)
 
     @property
@@ -135,7 +110,7 @@ class Numbers:
         return np.asarray(self.values == label)
 
     def take(self, rows: NDArray[Any]) -> "Numbers":
-        """Return the numbers of some people."""
+        """The numbers of some people."""
         index = None if self.index is None else self.index[rows]
         return replace(self, values=self.values[rows], index=index)
 
@@ -175,7 +150,7 @@ def check_present(n_missing: int, n_people: int, where: str, instead: str) -> No
 def column_of(
     data: Any, values: Any, where: str, name: str, *, missing: bool = False, instead: str = LEAVE_OUT
 ) -> Column:
-    """Return the column of the `values` that `one_dimensional` has read from `data`, which errors call `where`."""
+    """A column of `values` that `one_dimensional` read from `data`; errors call it `where`."""
     try:
         levels, codes, n_missing = encode(values)
     except TypeError as error:
@@ -246,7 +221,7 @@ def read_groups(
 
 
 def named_unknown(column: Column) -> Column:
-    """Return a column in which missing values are a level of their own, with a name that no other one has.
+    """A column in which missing values are a level of their own, with a name that no other one has.
 
     Examples
     --------
@@ -264,7 +239,7 @@ def named_unknown(column: Column) -> Column:
 
 
 def with_value(column: Column, value: Any, rows: Booleans) -> Column:
-    """Return a column with another value in some rows."""
+    """A column with another value in some rows."""
     levels = sort_levels({*column.levels, value})
     codes = np.where(rows, levels.index(value), column.among(levels).codes)
     return replace(column, levels=tuple(levels), codes=small(codes, len(levels)))
@@ -287,7 +262,7 @@ def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str
 
 
 def check_level_count(column: Column, parameter: str, *, few: bool = True) -> None:
-    """Warn of values that look alike; where there must be `few`, refuse more than 200, or 20 numbers."""
+    """Warn of values that look alike; if `few`, more than 200 values, or 20 numbers, are an error."""
     count, numbers = len(column.levels), sum(not isinstance(level, str) for level in column.levels)
     if few and numbers > WARN_GROUPS and not column.categorical:
         raise ParameterError(
@@ -582,7 +557,7 @@ def check_classes(labels: Sequence[Any], classes: Sequence[Any] | None, pos_labe
 def _check_shared(
     first: str, mine: Sequence[Any], second: str, its: Sequence[Any], *, all_classes: bool = False
 ) -> None:
-    """Refuse more than two labels of which none is shared, or two each that are not the same `all_classes`."""
+    """Check that more than two labels share one, and that two sets of `all_classes` are equal."""
     shared, together = {*mine} & {*its}, {*mine} | {*its}
     if len(together) > 2 and (not shared or (all_classes and len(mine) == len(its) == 2)):
         raise _two_vocabularies(first, mine, second, its, "these are not the same classes")

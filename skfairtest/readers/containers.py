@@ -1,11 +1,4 @@
-"""Containers of data, and the columns of X by their names.
-
-Whatever holds data -> one-dimensional arrays that pandas and NumPy understand, with names.
-
-Nothing is copied or converted before it must be; values are checked elsewhere.
-
-Columns of X by their names, which need no routing.
-"""
+"""Containers of data as one-dimensional named arrays, without needless copies, and columns of X by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
@@ -56,7 +49,7 @@ def is_table(data: Any) -> bool:
 
 
 def in_memory(data: Any) -> Any:
-    """A collection of Dask, or a mapping of such, with its values; anything else unchanged."""
+    """Dask's collections, or a mapping of them, as values; anything else unchanged."""
     if type(data) is dict:  # a sparse matrix may be one as well
         return {name: in_memory(values) for name, values in data.items()}
     # Recognised by its protocol: importing Dask to ask would make it a dependency.
@@ -64,7 +57,7 @@ def in_memory(data: Any) -> Any:
 
 
 def one_column(data: Any, *, warned: bool = False) -> Any:
-    """Return the values of an array or a frame of one column, as scikit-learn's metrics read them; others unchanged.
+    """The values of an array or a frame of one column, as scikit-learn's metrics read them; others unchanged.
 
     Examples
     --------
@@ -89,7 +82,7 @@ def one_column(data: Any, *, warned: bool = False) -> Any:
 
 
 def series_name(data: Any) -> str | None:
-    """Return the name of a series; None for anything without a name."""
+    """The name of a series; None for anything without a name."""
     if isinstance(data, (pd.Series, pd.Index)):
         name = data.name
     elif isinstance(data, (np.ndarray, list, tuple)) or is_table(data):
@@ -171,7 +164,7 @@ def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, 
 
 
 def one_dimensional(data: Any, parameter: str) -> Any:
-    """Return the values as something that pandas and NumPy read without changing them."""
+    """The values as something that pandas and NumPy read without changing them."""
     if data is None:
         raise ParameterError(f"{parameter} is None: pass one value per person.")
     if isinstance(data, (str, bytes)):
@@ -203,7 +196,7 @@ def one_dimensional(data: Any, parameter: str) -> Any:
 
 
 def _native(values: Any) -> Any:
-    """Return NumPy's values as an array in this machine's byte order: pandas reads others wrongly, or not at all."""
+    """NumPy arrays in native byte order, which pandas needs."""
     if not isinstance(values.dtype, np.dtype):
         return values
     array = values if isinstance(values, np.ndarray) else values.to_numpy()
@@ -284,7 +277,7 @@ def _looked_up(X: Any, values: Any, parameter: str) -> Any:
 
 
 def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:
-    """Return the names of columns that a parameter holds; None where it holds none.
+    """The names of columns that a parameter holds; None where it holds none.
 
     Examples
     --------

@@ -18,9 +18,9 @@ PLAIN, OF_LEVELS = 2, 3
 
 
 def covered(metric: Any, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
-    """Return what is asked for as coverage as labels that agree if the set or interval contains the true value.
+    """For coverage metrics, labels that agree if the set or interval contains the true value.
 
-    Anything but sets and intervals is returned as it is: a predicted label is a set of one.
+    A predicted label is a set of one; other metrics are returned unchanged.
 
     Examples
     --------

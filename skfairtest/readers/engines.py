@@ -1,7 +1,6 @@
-"""Frames of any engine -> counts: the engine groups and counts, and only the groups come back.
+"""Frames of any engine, through narwhals, as counts: the engine groups and counts, and only the groups come back.
 
-Everything goes through narwhals, so that one reader serves frames in memory, lazy frames, databases and clusters. The
-engines' differences are settled here: missing values, signed zeros, types of counts, the order of rows.
+Differences between engines are settled here: missing values, signed zeros, types of counts, the order of rows.
 """
 
 import math
@@ -49,20 +48,20 @@ ABOUT_TYPES = {
 
 @dataclass(frozen=True)
 class Question:
-    """What is counted: columns of a frame, each with the parameter that names it.
+    """The columns to count, each with the parameter that names it.
 
     Parameters
     ----------
     features : tuple of (str, str)
-        Parameter and column of control and sensitive features.
+            Parameter and column of control and sensitive features.
     labels : mapping of str to str
-        The columns of ``y_true`` and ``y_pred``.
+            The columns of ``y_true`` and ``y_pred``.
     weight, score : str or None
-        Columns of numbers.
+            Columns of numbers.
     bins : int, ndarray, ScoreBins or None
-        How scores are put into bins; None: no bins.
+            How scores are binned.
     threshold : float or None
-        Predictions are 1 from this score on.
+            Predictions are 1 from this score on.
     """
 
     features: tuple[tuple[str, str], ...]
@@ -98,7 +97,7 @@ class Question:
         return self.score is not None and (self.bins is not None or self.threshold is None)
 
     def called(self, parameter: str, name: str) -> str:
-        """Return the name of a column in a table."""
+        """The name of a column in a table."""
         return parameter if parameter in self.labels else name
 
     @property
@@ -128,9 +127,9 @@ def count_frame(frame: Any, question: Question) -> Counted:
 
 @contextmanager
 def _answering(question: Question) -> Iterator[None]:
-    """Name the columns where an engine cannot group values of their types; what fails to be read is passed on.
+    """Name the columns if an engine cannot group values of their types; read errors are passed on.
 
-    Of the engines' errors those are about types that are named so, and panics of Rust, which are no exceptions.
+    Panics of Rust are not subclasses of Exception.
     """
     try:
         yield
@@ -148,16 +147,9 @@ def _answering(question: Question) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A lazy frame in which every column can be named, whatever it is called.
+    """A lazy frame with safe names of columns.
 
-    Parameters
-    ----------
-    frame : narwhals.LazyFrame
-        The frame.
-    names : mapping of str to str
-        What each column is called in it, by the name that the user knows.
-    schema : mapping of str to DType
-        The type of each column.
+    `names` maps the user's names to those in the frame; `schema` gives types.
     """
 
     frame: "nw.LazyFrame[Any]"
@@ -166,9 +158,9 @@ class Frame:
 
     @classmethod
     def opened(cls, frame: Any, wanted: Collection[str] | None = None) -> "Frame":
-        """Open a frame of any engine; those that read a name such as "*", "^a$" or "a.b" as something else get places.
+        """Open a frame of any engine; names that some engines parse, such as "*", "^a$" or "a.b", are replaced.
 
-        Of Arrow's tables only the columns that are wanted are opened, where it is said which.
+        Of Arrow's tables only the `wanted` columns are opened.
         """
         module = type(frame).__module__
         arrow = module.startswith("pyarrow.")
@@ -208,7 +200,7 @@ class Frame:
 
 
 def _by_polars(frame: Any, wanted: Collection[str] | None) -> Any:
-    """Return pyarrow's data for polars: pyarrow groups floats a hundred times as slowly, and cannot group datasets."""
+    """Arrow data for polars, which groups floats a hundred times faster, and datasets at all."""
     dataset = hasattr(frame, "scanner")
     if dataset and "" in frame.schema.names:
         raise ParameterError("frame has a column whose name is empty: rename it, or pass frame.to_table().")
@@ -238,7 +230,7 @@ def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
 
 
 def _look_at(people: Frame, question: Question) -> None:
-    """Refuse columns with too many values to be counted, after a look at the first people alone."""
+    """Check columns for too many distinct values by their first rows."""
     first = _collected(people.frame.head(LOOKED_AT).select(**_keys(people, question)))
     if not len(first):
         raise ParameterError("frame has no rows.")
@@ -254,7 +246,7 @@ def _look_at(people: Frame, question: Question) -> None:
 
 
 def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
-    """Return columns ready for grouping: without signed zeros, and with one kind of missing value."""
+    """Columns without signed zeros, and with one kind of missing value."""
     # The categories of polars are text, which older versions do not compare batch by batch.
     text = people.frame.implementation.is_polars()
     keys = {}
@@ -269,10 +261,9 @@ def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
 
 
 def _present(numbers: "nw.Expr") -> "nw.Expr":
-    """Return floats without signed zeros, and with null in place of NaN, which every engine sorts differently.
+    """Floats without signed zeros, and with null in place of NaN, which every engine sorts differently.
 
-    DuckDB relies on the statistics of Parquet files, which leave NaN out, and finds none: the result is checked for NaN
-    again.
+    DuckDB's statistics of Parquet files leave NaN out, so results are checked for NaN again.
     """
     numbers = numbers + 0.0
     return nw.when(~numbers.is_nan()).then(numbers)
@@ -283,7 +274,7 @@ def _present(numbers: "nw.Expr") -> "nw.Expr":
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """How scores are grouped: rounded to some bits, or by edges that were given, or both."""
+    """How scores are grouped: rounded to bits, by edges, or both."""
 
     column: str
     bits: int | None = ALL_BITS
@@ -338,7 +329,7 @@ def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, question: Question) 
 
 
 def _fine_enough(people: "nw.LazyFrame[Any]", column: str, n_bins: int, unit: bool) -> _Scores:
-    """Find with how many bits no more than half a bin's people share a rounded score, unless it is one score."""
+    """The number of bits with which no rounded score holds more than half a bin's people, unless unavoidable."""
     scores = _Scores(column, FIRST_BITS, unit)
     while True:
         alike = people.select(scores.score.alias("score"), **scores.keys)
@@ -386,7 +377,7 @@ def _grouped(people: Frame, question: Question, scores: _Scores | None) -> "nw.L
 
 
 def _collected(asked: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
-    """Run a query; polars does so in batches, so that the memory does not depend on how many people there are."""
+    """Run a query, with polars in batches of bounded memory."""
     if not asked.implementation.is_polars():
         return asked.collect()
     from polars.exceptions import PanicException, PolarsError
@@ -400,12 +391,12 @@ def _collected(asked: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
 
 
 def _numbers(found: "nw.DataFrame[Any]", name: str) -> Floats:
-    """Return a column as floats, NaN where it is null."""
+    """A column as floats, NaN where it is null."""
     return np.array([np.nan if value is None else value for value in found[name].to_list()], dtype=float)
 
 
 def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None) -> Counted:
-    """Check the result of the query, and convert it to the form that counts have."""
+    """Check the result of the query, and convert it to counts."""
     if len(found) > MOST_ROWS:
         names = listed(name for _, name in question.columns)
         raise ParameterError(

@@ -1,9 +1,4 @@
-"""Distinct values and codes.
-
-Distinct values: as plain Python scalars, in an order that depends only on the values.
-
-One-dimensional values -> levels and codes, at about the cost of one hash table.
-"""
+"""Distinct values as plain Python scalars, in an order that depends only on the values, and their codes."""
 
 import math
 import numbers
@@ -22,7 +17,7 @@ from skfairtest._utils.typing import Positions
 
 
 def plain_scalar(value: Any) -> Any:
-    """Return a NumPy scalar as the Python scalar it stands for; anything else as it is.
+    """A NumPy scalar as the Python scalar it stands for; anything else as it is.
 
     Negative zero becomes zero: the two are one level.
     """
@@ -75,7 +70,7 @@ def is_label(label: Any, wanted: Any) -> bool:
 
 
 def other_labels(labels: Iterable[Any], pos_label: Any) -> list[Any]:
-    """Return the labels that count as negative; none if there is no positive one.
+    """The labels that count as negative; none if there is no positive one.
 
     Examples
     --------
@@ -112,11 +107,7 @@ def number_kind(kind: type) -> type | None:
 
 
 def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
-    """Write equal numbers in one way when several kinds of number meet in a column.
-
-    ``True``, ``1``, ``1.0`` and ``Decimal(1)`` are equal, so they are one level; which of them represents it must not
-    depend on which came first.
-    """
+    """Represent equal numbers of several types (``True``, ``1``, ``1.0``) by one, whatever their order."""
     kinds = {number_kind(kind) for kind in set(types)} - {None}
     return list(values) if len(kinds) < 2 else [_plainest(value) for value in values]
 
@@ -229,7 +220,7 @@ def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
 
 
 def small(codes: Positions, n: int) -> Positions:
-    """Return codes 0..n - 1 in as few bytes as they need: there is one for each person."""
+    """Codes 0..n - 1 in the smallest integer type."""
     return codes.astype(np.min_scalar_type(max(n - 1, 0)), copy=False)
 
 
@@ -244,7 +235,7 @@ def first_of_each(codes: Positions, n: int) -> NDArray[np.intp]:
 
 
 def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
-    """Number the distinct values, as pandas does, also where it compares text only up to the first NUL (2.1)."""
+    """Number the distinct values, even if pandas compares text only up to the first NUL (2.1)."""
     if values.dtype == np.dtype(object) and not READS_WHOLE_TEXT:
         # With anything else among the texts, objects are compared.
         codes, uniques = pd.factorize(np.append(np.asarray(values), np.array([object()])))
@@ -257,7 +248,7 @@ def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
 
 
 def _factorize_fixed_width(texts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Number texts of fixed width by their words: to make Python's strings of all of them costs far more."""
+    """Number texts of fixed width by their words, which is far cheaper than Python strings."""
     word = np.uint32 if texts.dtype.itemsize % 8 else np.uint64
     words = np.ascontiguousarray(texts).view(word).reshape(texts.size, -1).T
     read = [pd.factorize(each) for each in words]

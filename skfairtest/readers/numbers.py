@@ -1,11 +1,4 @@
-"""Columns of numbers: as they are, in intervals, and as probabilities of groups.
-
-Columns of numbers: scores, targets of a regression, weights. A column with few distinct values is read as labels.
-
-Numbers as intervals: a column is cut at its quantiles into a few intervals, which are named by what they hold.
-
-Probabilities of groups, one column for each group, in place of labels.
-"""
+"""Columns of numbers (scores, targets, weights), their intervals, and probabilities of groups."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -72,7 +65,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
 
 
 def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> None:
-    """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers."""
+    """Check that squares of the columns of a numeric metric can be computed."""
     values = {name: column.numbers for name, column in columns.items()}
     largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
     name = max(largest, key=lambda name: largest[name], default="")
@@ -86,10 +79,7 @@ def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> 
 
 
 def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
-    """Read one weight per person.
-
-    Only ratios of weights matter: where squares of weights could not be computed, all are divided by a power of two.
-    """
+    """Read one weight per person, divided by a power of two if squares would overflow or underflow."""
     column = read_values(data, parameter)
     values = column.numbers
     if values is None:
@@ -168,24 +158,14 @@ ROUNDED = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Probabilities:
-    """The probability of each group for each person.
-
-    Parameters
-    ----------
-    groups : tuple of str
-        The groups, sorted.
-    values : ndarray of shape (n, n_groups)
-        Probabilities, which add up to one for each person.
-    index : pandas Index or None
-        The index they came with.
-    """
+    """The probability of each (sorted) group for each person, shape (n, n_groups), with rows that sum to 1."""
 
     groups: tuple[str, ...]
     values: Floats = field(repr=False)
     index: Any = field(default=None, repr=False)
 
     def __len__(self) -> int:
-        """Return the number of people."""
+        """The number of people."""
         return len(self.values)
 
     @property

@@ -28,7 +28,7 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
     """Check, before a model is called, that its rows are the same people as in all other arguments.
 
-    A model that gets the groups pairs them with rows by position, and predictions have no index.
+    Predictions have no index, so groups are paired with rows by position.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def _has_rows(data: Any) -> bool:
 
 
 def predict(estimator: Any, X: Any, **given: Any) -> NDArray[Any]:
-    """Return the predictions of a fitted estimator.
+    """The predictions of a fitted estimator.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def check_model(estimator: Any, response: str = "predict") -> None:
 
 
 def copied(X: Any) -> Any:
-    """A copy of what a model predicts from; what has no way of copying cannot be written into either."""
+    """A copy of a model's input; an object that cannot be copied cannot be modified either."""
     if isinstance(X, list | tuple):
         return deepcopy(X)
     copy = getattr(X, "copy", getattr(X, "clone", None))
@@ -164,10 +164,9 @@ def _is_unfitted(estimator: Any) -> bool:
 def unknown_groups(
     estimator: Any, sensitive_features: Any, predict_params: Mapping[str, Any] | None = None
 ) -> str | None:
-    """Say of how many people a model that predicts from groups does not know the group.
+    """The number of people with groups that a model which predicts from groups was not fitted on.
 
-    What a model was fitted on is known of fairlearn's ``ThresholdOptimizer``, also inside of others, which predicts 0
-    for everybody else.
+    It is known for fairlearn's ``ThresholdOptimizer``, also nested, which predicts 0 for these people.
     """
     known = next(filter(None, map(_groups_of, path_of(estimator))), None)
     own = "sensitive_features" in (predict_params or {})
@@ -201,13 +200,13 @@ def unknown_groups(
 
 
 def _groups_of(model: Any) -> Mapping[Any, Any] | None:
-    """Return the groups that fairlearn's model of thresholds was fitted on; None of any other model."""
+    """The groups that fairlearn's ``ThresholdOptimizer`` was fitted on; None for other models."""
     own = getattr(model, "__dict__", {})
     return getattr(own.get("interpolated_thresholder_", model), "__dict__", {}).get("interpolation_dict")
 
 
 def path_of(estimator: Any) -> list[Any]:
-    """Return an estimator, the model whose responses it passes on, and so on inwards.
+    """An estimator, the model whose responses it passes on, and so on inwards.
 
     Examples
     --------
@@ -222,7 +221,7 @@ def path_of(estimator: Any) -> list[Any]:
 
 
 def transformers_of(path: Sequence[Any]) -> list[Any]:
-    """Return the transformers that rows go through, in this order, before the last model of a path.
+    """The transformers that rows go through, in this order, before the last model of a path.
 
     Examples
     --------
@@ -237,7 +236,7 @@ def transformers_of(path: Sequence[Any]) -> list[Any]:
 
 
 def _inner(estimator: Any) -> Any:
-    """Return the model whose responses an estimator passes on; a pipeline passes on those for transformed rows."""
+    """The model whose responses an estimator passes on; pipelines transform its rows."""
     if isinstance(estimator, FrozenEstimator):
         return estimator.estimator
     if isinstance(estimator, Pipeline):
@@ -274,7 +273,7 @@ def scores(
     probabilities: bool = False,
     **given: Any,
 ) -> NDArray[np.float64]:
-    """Return a fitted estimator's scores of the positive label."""
+    """A fitted estimator's scores of the positive label."""
     found = [response for response in responses if callable(getattr(estimator, response, None))]
     if not found:
         of_numbers = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
@@ -341,7 +340,7 @@ def _labels(y_true: Any) -> tuple[Any, ...]:
 
 
 def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a function by their names; none where they are not known."""
+    """The parameters of a function by name; empty if unknown."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled code may have no signature, and what is missing has none
@@ -357,7 +356,7 @@ def _as_seed(random_state: int | np.random.RandomState | np.random.Generator | N
 
 
 def classes_of(estimator: Any) -> tuple[Any, ...] | None:
-    """Return the classes of an estimator, as plain Python scalars.
+    """The classes of an estimator, as plain Python scalars.
 
     Examples
     --------
@@ -375,7 +374,7 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
 
 
 def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> Any:
-    """Return the scores of the positive label, of what ``predict_proba`` returns for two classes; others unchanged.
+    """The scores of the positive label, of what ``predict_proba`` returns for two classes; others unchanged.
 
     Examples
     --------
@@ -393,7 +392,7 @@ def positive_scores(y_score: Any, y_true: Any = None, pos_label: Any = None) -> 
 
 
 def _column_of(pos_label: Any, names: Sequence[Any], seen: Sequence[Any]) -> int:
-    """Which of two columns of probabilities, in the order of the sorted labels unless they are named, is meant."""
+    """The index of the positive label among two columns of probabilities, named or in sorted order."""
     asked = [] if pos_label is None else [pos_label]
     named = [plain_scalar(name) for name in names]
     for labels in (named, list(seen), [0, 1], [-1, 1]) if seen or asked else ():

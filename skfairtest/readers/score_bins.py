@@ -25,22 +25,21 @@ MOST_BINS = 1_000_000
 class ScoreBins:
     """Bins of scores, as in a table whose scores were counted by an engine.
 
-    A score is first rounded to `bits` significant bits, in the same way by every engine. A bin lies between two edges
-    and includes the lower one. Tables of different days or places can be added only if they have the same bins: pass
-    those of one, ``table.score_bins``, to `CountTable.from_frame` for the other.
+    Scores are first rounded to `bits` significant bits, in the same way by every engine. A bin includes its lower edge.
+    Only tables with the same bins can be added: pass ``table.score_bins`` to `CountTable.from_frame` for the other.
 
     Parameters
     ----------
     edges : ndarray of shape (B - 1,)
-        Where one bin ends and the next begins, in increasing order.
+            The edges between bins, in increasing order.
     values : ndarray of shape (B,)
-        The value that represents the scores of each bin: their mean when the bins were made.
+            The mean score of each bin when the bins were made.
     low, high : ndarray of shape (B,)
-        The smallest and the largest score that was counted in each bin; NaN for an empty bin.
+            The smallest and the largest score counted in each bin; NaN for an empty bin.
     bits : int
-        Significant bits to which scores are rounded; 53 leaves them as they are.
+            Significant bits of scores; 53 leaves them as they are.
     unit : bool
-        Whether scores are probabilities: for those above one half, the distance from 1 is rounded.
+            Whether scores are probabilities: above one half, the distance from 1 is rounded.
     """
 
     edges: Floats
@@ -51,7 +50,7 @@ class ScoreBins:
     unit: bool = False
 
     def __len__(self) -> int:
-        """Return the number of bins."""
+        """The number of bins."""
         return len(self.values)
 
     def __repr__(self) -> str:
@@ -78,7 +77,7 @@ class ScoreBins:
         return same and np.array_equal(self.edges, other.edges)
 
     def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
-        """Return the bins of both tables' people; a bin is represented by the mean of all of its scores."""
+        """The bins of both tables' people, each with the mean of all of its scores."""
         if not self.fits(other):
             raise ParameterError(
                 "score_bins differ between the tables to add: count the second with score_bins=first.score_bins"
@@ -93,9 +92,9 @@ class ScoreBins:
         return replace(self, values=values, low=low, high=high)
 
     def told(self) -> "ScoreBins":
-        """Return the bins without the scores of single people: the ends of bins in place of their extreme scores.
+        """The bins without scores of single people: their ends replace the extreme scores.
 
-        Of scores that are no probabilities the first and the last bin keep two digits of theirs.
+        Unless scores are probabilities, the first and the last bin keep two digits of theirs.
         """
         if self.exact:
             return self
@@ -107,7 +106,7 @@ class ScoreBins:
         return replace(self, low=np.where(empty, np.nan, low), high=np.where(empty, np.nan, high))
 
     def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
-        """Return the same bins with new smallest and largest scores."""
+        """The same bins with new smallest and largest scores."""
         ends = pd.DataFrame({"low": low, "high": high}).groupby(place).agg({"low": "min", "high": "max"})
         ends = ends.reindex(range(len(self)))
         return replace(self, low=ends["low"].to_numpy(), high=ends["high"].to_numpy())
@@ -116,7 +115,7 @@ class ScoreBins:
     def made(
         cls, edges: Floats, groups: pd.DataFrame, place: Positions, *, bits: int = ALL_BITS, unit: bool = False
     ) -> "ScoreBins":
-        """Make bins with these edges, of people in groups of like scores, whose bins are `place`.
+        """Make bins with these edges from groups of like scores, whose bins are `place`.
 
         An empty bin is represented by its middle, or by its only edge.
         """
@@ -148,16 +147,9 @@ def rounded(numbers: Any, bits: int) -> Any:
 
 
 def like_scores(rounded: Floats, counts: Integers, low: Floats, high: Floats, place: Positions) -> pd.DataFrame:
-    """Groups of people with like scores, sorted: sums over them do not depend on the order in which an engine counts.
+    """Groups of people with like scores, sorted, so that sums do not depend on an engine's order.
 
-    Parameters
-    ----------
-    rounded : ndarray of shape (n,)
-        Their score, rounded.
-    counts, low, high : ndarray of shape (n,)
-        How many people there are, and their smallest and largest score.
-    place : ndarray of shape (n,)
-        The bin of each, which tells groups apart where edges were given.
+    `place` is the bin of each, if edges were given.
     """
     groups = pd.DataFrame({"bin": place, "rounded": rounded, "count": counts, "low": low, "high": high})
     of = groups.groupby(["bin", "rounded"], as_index=False)
@@ -165,7 +157,7 @@ def like_scores(rounded: Floats, counts: Integers, low: Floats, high: Floats, pl
 
 
 def quantiles(groups: pd.DataFrame, n_bins: int) -> Floats:
-    """Return the edges of bins of about equally many people; of few scores each has its own bin."""
+    """The edges of bins of about equally many people; of few scores each has its own bin."""
     rounded, counts = groups["rounded"].to_numpy(), groups["count"].to_numpy()
     if len(rounded) <= n_bins:
         return rounded[1:]

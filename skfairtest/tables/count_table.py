@@ -47,49 +47,48 @@ Suppressed = tuple[Any, Any, int]
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class CountTable:
-    """How many people there are of each kind: strata x groups x cells.
+    """Counts of people by stratum, group and cell (true label, prediction, score).
 
-    A fairness metric depends on a person only through the group and (y_true, y_pred), so this small table holds all the
-    data that are needed: tests that start from it cost the same for a thousand and for a million people, and published
-    counts serve as well as rows. Build it with `from_predictions` or `from_counts`; the constructor takes an array that
-    is already such a table.
+    Fairness metrics depend on a person only through the group and these values, so the table is enough for a test,
+    whether it counts a thousand or a million people. Build it with `from_predictions` or `from_counts`; the constructor
+    takes an array that is already such a table.
 
     Parameters
     ----------
     counts : array-like of shape (S, G, K)
-        Numbers of people.
+            Numbers of people.
     groups : sequence of tuple, length G
-        One value per sensitive feature.
+            One value per sensitive feature.
     cells : sequence of tuple, length K
-        One value per name in `cell_names`.
+            One value per name in `cell_names`.
     sensitive_names : sequence of str
-        The sensitive features.
+            The sensitive features.
     cell_names : sequence of str
-        Which of "y_true", "y_pred" and "y_score" the cells hold, in this order.
+            Which of "y_true", "y_pred" and "y_score" the cells hold, in this order.
     strata : sequence of tuple, length S
-        One value per control feature; a single empty tuple if there are none.
+            One value per control feature; a single empty tuple if there are none.
     control_names : sequence of str
-        The control features.
+            The control features.
 
     Attributes
     ----------
     counts : ndarray of shape (S, G, K), dtype int64
-        Numbers of people; read-only.
+            Numbers of people; read-only.
     strata, groups, cells : tuple of tuple
-        The keys of the three axes, sorted; only combinations that occur.
+            The keys of the three axes, sorted; only those that occur.
     control_names, sensitive_names, cell_names : tuple of str
-        The names of the positions in these tuples.
+            The names of the positions in these tuples.
     weights : ndarray of shape (S, G, K, 2) or None
-        The sums of weights and of their squares, if people have weights.
+            The sums of weights and of their squares, if people have weights.
     score_bins : ScoreBins or None
-        The bins of the scores, if there are any.
+            The bins of the scores, if there are any.
     suppressed : tuple of (label, label or None, int)
-        Groups that `suppress` left out, with the stratum and the number of people that they would have needed.
+            Groups that `suppress` left out: group, stratum, and the people it would have needed.
 
     Raises
     ------
     ValueError
-        If shapes do not match, counts are not whole numbers of people, or nobody is counted.
+            If shapes do not match, counts are not whole numbers, or the table is empty.
 
     Examples
     --------
@@ -168,25 +167,25 @@ class CountTable:
         Parameters
         ----------
         rows : Rows
-            Their columns are the control features, the sensitive features, then the cells.
+                Their columns are the control features, the sensitive features, then the cells.
         control_names, sensitive_names, cell_names : sequence of str
-            The names of these columns.
+                The names of these columns.
         score_bins : ScoreBins, optional
-            The bins of the scores.
+                The bins of the scores.
         suppressed : tuple, optional
-            Groups that were left out.
+                Groups that were left out.
         checked : bool
-            Whether names and labels were checked where the people were read.
+                Whether names and labels were checked before.
 
         Returns
         -------
         CountTable
-            Combinations that occur several times are added up.
+                Equal combinations are added up.
 
         Raises
         ------
         ValueError
-            If nobody is counted, a name is used twice, or labels are not labels.
+                If the table is empty, a name is used twice, or labels are not labels.
         """
         tabular.check_total(float(rows.counts.sum(dtype=float)))
         if not checked:
@@ -237,26 +236,25 @@ class CountTable:
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n,), optional
-            Labels. At least one of `y_true`, `y_pred` and `y_score` is needed.
+                Labels. At least one of `y_true`, `y_pred` and `y_score` is needed.
         y_score : array-like of shape (n,), optional
-            Scores with at most 1000 distinct values, such as deciles.
+                Scores with at most 1000 distinct values, such as deciles.
         sensitive_features : array-like, frame or mapping
-            The groups: one or several columns of length n.
+                The groups: one or several columns of length n.
         control_features : array-like, frame or mapping, optional
-            The strata: one or several columns of length n.
+                The strata: one or several columns of length n.
         y_pred_a, y_pred_b : array-like of shape (n,), optional
-            Labels that two models predict, for a `PairedFairnessTest`.
+                Labels that two models predict, for a `PairedFairnessTest`.
 
         Returns
         -------
         CountTable
-            The same for any container and any order of the rows.
+                The same for any container and any order of the rows.
 
         Raises
         ------
         ValueError
-            If values are missing, lengths differ, pandas indexes disagree, labels are scores,
-            or a column has too many distinct values.
+                If values are missing, lengths or pandas indexes differ, labels are scores, or values are too many.
 
         Examples
         --------
@@ -297,28 +295,27 @@ class CountTable:
         Parameters
         ----------
         data : frame, mapping of names to columns, or mapping of key tuples to counts
-            One row or key per kind of people; the counts of equal rows add up.
+                One row or key per combination; the counts of equal rows add up.
         count : str
-            The column of the counts.
+                The column of the counts.
         names : sequence of str, optional
-            For a mapping of key tuples to counts: the name of each position of a key.
+                For a mapping of key tuples to counts: the name of each position of a key.
         y_true, y_pred, y_score : str, optional
-            The columns of labels and scores; `y_true` and `y_pred` may name the same one.
+                The columns of labels and scores; `y_true` and `y_pred` may be the same.
         sensitive_features, control_features : str or sequence of str
-            The columns of groups and strata.
+                The columns of groups and strata.
         y_pred_a, y_pred_b : str, optional
-            The columns of labels that two models predict, for a `PairedFairnessTest`.
+                The columns of labels that two models predict, for a `PairedFairnessTest`.
 
         Returns
         -------
         CountTable
-            The table; rows with a count of zero are ignored.
+                The table; counts of zero are ignored.
 
         Raises
         ------
         ValueError
-            If a column is not there, values are missing, or counts are not whole numbers of
-            people.
+                If a column or a value is missing, or counts are not whole numbers.
 
         Examples
         --------
@@ -367,34 +364,32 @@ class CountTable:
         Parameters
         ----------
         frame : frame
-            Of pandas, polars (eager or lazy), pyarrow (a table or a dataset), DuckDB (a relation), PySpark, Dask or
+                Of pandas, polars (eager or lazy), pyarrow (a table or a dataset), DuckDB (a relation), PySpark, Dask or
             ibis: one row per person.
         y_true, y_pred : str, optional
-            The columns of labels.
+                The columns of labels.
         sensitive_features, control_features : str or sequence of str
-            The columns of groups and strata.
+                The columns of groups and strata.
         sample_weight : str, optional
-            The column of weights. The table keeps the sums of weights and of their squares, from which weighted
-            metrics have asymptotic tests.
+                The column of weights, whose sums and sums of squares give asymptotic tests.
         y_score : str, optional
-            The column of scores; if there are more than 1000 distinct ones, `score_bins` is needed too.
+                The column of scores; more than 1000 distinct ones need `score_bins`.
         score_bins : int, array-like of edges or ScoreBins, optional
-            How scores are put into bins: a number of bins of about equally many people, whose edges are found in the
-            data first; the edges between bins; or the `score_bins` of another table: tables can be added only if they
-            have the same bins. Tests report how far bins may have moved a value.
+                A number of bins with about equally many people, the edges between bins, or the `score_bins` of another
+            table: only tables with the same bins can be added. Tests report how far bins may have moved a value.
         prediction_threshold : float, optional
-            With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. The scores
-            themselves are then counted only if there are `score_bins`.
+                With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
+            counted only if there are `score_bins`.
 
         Returns
         -------
         CountTable
-            The same as from the rows in memory, for any engine and any order of the rows.
+                The same as from the rows in memory, for any engine and any order of the rows.
 
         Raises
         ------
         ValueError
-            If a column is not there, values are missing, or a column has too many distinct values.
+                If a column or a value is missing, or a column has too many distinct values.
 
         Examples
         --------
@@ -429,17 +424,17 @@ class CountTable:
     # Storing --------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the table to a JSON file. Writing is atomic: there is never half a file.
+        """Write the table to a JSON file, atomically.
 
         Parameters
         ----------
         path : str or path
-            The file, whose name ends in ``.json``. For other formats write `to_frame`, which `from_counts` reads.
+                The file, ending in ``.json``. For other formats write `to_frame`, which `from_counts` reads.
 
         Raises
         ------
         ValueError
-            If the path has another ending, or a label is of a type that files cannot hold.
+                If the path has another ending, or a label is of a type that JSON cannot hold.
         """
         _check_path(path)
         rows, bins = self.to_rows(), self.score_bins
@@ -466,17 +461,17 @@ class CountTable:
         Parameters
         ----------
         path : str or path
-            The file.
+                The file.
 
         Returns
         -------
         CountTable
-            Equal to the one that was saved, with the types of its labels.
+                The saved table, with the types of its labels.
 
         Raises
         ------
         ValueError
-            If the file is not such a table, is of a later version, or is damaged.
+                If the file is not such a table, is of a later version, or is damaged.
         """
         _check_path(path)
         try:
@@ -579,9 +574,8 @@ class CountTable:
         Returns
         -------
         DataFrame
-            One row per combination that occurs: the control features, the sensitive features, the cells and "count",
-            which `from_counts` can read; if people have weights, also "weight" and "squared_weight", the sums of
-            weights and of their squares.
+                One row per combination that occurs: the control features, the sensitive features, the cells and
+            "count", as `from_counts` reads; with weights also their sums "weight" and "squared_weight".
         """
         rows = self.to_rows()
         columns = {column.name: tabular.column_values(column) for column in rows.columns}
@@ -624,17 +618,17 @@ class CountTable:
         Parameters
         ----------
         *others : CountTable
-            Tables of the same columns; their values may differ, the edges between bins of scores may not.
+                Tables of the same columns; their values may differ, but not the edges between bins of scores.
 
         Returns
         -------
         CountTable
-            The table of everybody.
+                The table of all people.
 
         Raises
         ------
         ValueError
-            If the tables have different columns or different bins of scores, or only some have weights.
+                If columns or bins of scores differ, or only some tables have weights.
         """
         bins, people = self.score_bins, self._people_of_bins()
         for other in others:
@@ -711,26 +705,26 @@ class CountTable:
         Its `score_bins` no longer hold the smallest and the largest score in each bin, which belong to single people.
 
         Groups are left out or merged only because of their size, which does not depend on their labels, so tests of the
-        remaining groups stay valid. Leaving out small *cells* would not be valid: a group would stay only if it happens
-        to have enough events. A table that still has small cells is refused.
+        others stay valid. Leaving out small *cells* would not be valid: a group would stay only if it has enough
+        events. A table that still has small cells is refused.
 
         Parameters
         ----------
         minimum_cell : int
-            The smallest number of people that may be published.
+                The smallest number of people that may be published.
         small : {"exclude", "merge"}, default="exclude"
-            What to do with groups with fewer people. "exclude": they are left out and listed in `suppressed` and in the
-            ``excluded_`` of tests. "merge": they become one group, "(other)", if they have enough people together.
+                Whether smaller groups are left out, and listed in `suppressed` and in the ``excluded_`` of tests, or
+            become one group, "(other)", if it is large enough.
 
         Returns
         -------
         CountTable
-            The table that may be shared.
+                The table that may be shared.
 
         Raises
         ------
         ValueError
-            If cells with fewer people remain; the message says what to do.
+                If cells with fewer people remain.
 
         Examples
         --------
@@ -798,18 +792,18 @@ class CountTable:
         Parameters
         ----------
         sensitive_features, control_features : str or sequence of str, optional
-            The features by which to group and to stratify, from either role. None keeps the features that have this
-            role and are not named for the other one; an empty sequence of control features keeps none.
+                The features by which to group and to stratify, from either role. None keeps those of this role that are
+            not named for the other; an empty sequence keeps no control features.
 
         Returns
         -------
         CountTable
-            The same people; features that are not named are summed over.
+                The same people, summed over features that are not named.
 
         Raises
         ------
         ValueError
-            If there is no such feature, or one would have both roles.
+                If there is no such feature, or one would have both roles.
 
         Examples
         --------
@@ -883,7 +877,7 @@ class CountTable:
 
 
 def key_labels(keys: Sequence[tabular.Key]) -> list[Any]:
-    """Return keys as users write them: a single value as it is, several as a tuple."""
+    """Keys as users write them: a single value, or a tuple of several."""
     return [key[0] if len(key) == 1 else key for key in keys]
 
 

@@ -1,11 +1,4 @@
-"""Rows with counts: their axes, and where they come from.
-
-Checks of the axes of a table: distinct names, and labels that are labels.
-
-Rows with counts: the sparse form in which tables are built, added up and rearranged.
-
-Published or stored counts -> rows: frames with a count column, and mappings of keys.
-"""
+"""Rows with counts: the sparse form in which tables are read, checked, added up and rearranged."""
 
 import math
 import numbers
@@ -57,7 +50,7 @@ def check_names(
 
 
 def check_cells(columns: Sequence[Column], binned: bool) -> None:
-    """Check that y_true and y_pred are labels of one vocabulary, and that y_score has few numbers unless in bins."""
+    """Check that y_true and y_pred share one vocabulary, and that y_score has few numbers unless in bins."""
     for column in columns:
         if not column.name.startswith("y_score"):
             check_labels(column, column.name)
@@ -73,7 +66,7 @@ def check_cells(columns: Sequence[Column], binned: bool) -> None:
 
 
 def key_columns(keys: Sequence[Key], names: Sequence[str], place: Positions) -> list[Column]:
-    """Return the keys of an axis as columns, of whose rows `place` says which key each has."""
+    """The keys of an axis as columns; `place` is the key of each row."""
     columns = []
     for position, name in enumerate(names):
         values = [key[position] for key in keys]
@@ -84,7 +77,7 @@ def key_columns(keys: Sequence[Key], names: Sequence[str], place: Positions) -> 
 
 
 def column_values(column: Column) -> "pd.Index[Any]":
-    """Return the value in every row as a frame holds it: dates stay dates, for which `Column.values` has no dtype."""
+    """Values by row as a frame holds them: dates stay dates, which `Column.values` has no dtype for."""
     values: pd.Index[Any] = pd.Index(column.levels, tupleize_cols=False)
     return values.take(column.codes)
 
@@ -116,9 +109,9 @@ def check_rows_of(n_people: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Columns of equal length, and how many people each row stands for.
+    """Columns of equal length, and the number of people of each row.
 
-    Where people have weights, `weights` (n, 2) holds the sums of these and of their squares.
+    With weights, `weights` (n, 2) holds their sums and sums of squares.
     """
 
     columns: tuple[Column, ...]
@@ -127,7 +120,7 @@ class Rows:
 
 
 def distinct_levels(values: Sequence[Any]) -> list[Any]:
-    """Return different values in order; True, 1 and 1.0 are one level, as they are within a column."""
+    """Distinct values in order; True, 1 and 1.0 are one level."""
     return sort_levels(unify_numbers(dict.fromkeys(values), map(type, values)))
 
 
@@ -184,14 +177,14 @@ def arrange(
 
 
 def used(column: Column, rows: Booleans | Positions) -> Column:
-    """Return some rows of a column, with the levels that occur in them."""
+    """Some rows of a column, with the levels that occur in them."""
     place, first = distinct([column.codes[rows]], [len(column.levels)])
     levels = tuple(column.levels[i] for i in column.codes[rows][first].tolist())
     return Column(column.name, levels, place, categorical=column.categorical)
 
 
 def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[Key, ...], Positions]:
-    """Return the distinct combinations in sorted order, and which of them each row has."""
+    """The distinct combinations in sorted order, and which of them each row has."""
     if not columns:
         return ((),), np.zeros(n_rows, dtype=np.uint8)
     if len(columns) == 1:  # every level of a column occurs

@@ -1,10 +1,7 @@
 """People one by one: what does not compress into a table of counts (scores, targets, weights, clusters).
 
-A metric that is not a rate sees *kinds* of people, each with its values. Where few values are different, many people
-share a kind and a kind is a cell of a table; else everyone is a kind of their own. Both have the same form, so that
-what is computed from kinds need not know which of the two they are.
-
-People whose groups are known by their probabilities.
+A metric that is not a rate sees *kinds* of people, each with its values: cells of a table if few values are distinct,
+otherwise single people, in the same form.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,15 +51,13 @@ class Kinds:
     Parameters
     ----------
     values : mapping of str to Column or Numbers
-        Columns of K kinds.
+            Columns of K kinds.
     counts : ndarray of shape (S, G, K) or None
-        How many people of each stratum and group are of a kind; None where every kind is one person.
+            People by stratum, group and kind; None if every kind is one person.
     stratum, group : ndarray of shape (K,) or None
-        Stratum and group of each person, where every kind is one; no stratum where there is only one.
-    weight : ndarray of shape (K,) or None
-        What a person of a kind counts.
-    cluster : ndarray of shape (K,) or None
-        Cluster of each person.
+            Of each person, if every kind is one; no stratum if there is only one.
+    weight, cluster : ndarray of shape (K,) or None
+            Weight and cluster of each person.
     """
 
     values: Mapping[str, Column | Numbers]
@@ -83,7 +78,7 @@ class Kinds:
         return len(next(iter(self.values.values())))
 
     def blocks(self, name: str | None) -> Positions:
-        """Number the kinds that have one value of a column; all are one block of no column."""
+        """Number the kinds by their value of a column; one block without a column."""
         if name is None:
             return np.zeros(self.size, dtype=np.int8)  # of each comparison: small types, that many fit in memory
         column = self.values[name]
@@ -95,7 +90,7 @@ class Kinds:
         return column.codes.astype(np.min_scalar_type(-len(column.levels)))
 
     def within(self, stratum: int, sides: Sequence[Booleans]) -> tuple["Kinds", NDArray[Any]]:
-        """Return the kinds of some groups in one stratum, and how many people each set of groups has of them."""
+        """The kinds of some groups in one stratum, with their counts by set of groups."""
         if self.counts is not None:
             counted = np.stack([self.counts[stratum][side].sum(axis=0) for side in sides])
             place = np.flatnonzero(counted.sum(axis=0))
@@ -110,7 +105,7 @@ class Kinds:
         return self._take(place), np.stack([side[self.group[place]] for side in sides]).astype(np.uint8)
 
     def without_weights(self, most: int) -> "tuple[Kinds, Positions] | None":
-        """Return the kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
+        """The kinds by value alone, and the index of each kind among them; None if more than `most`."""
         place: Positions = np.zeros(self.size, dtype=np.intp)
         for values in self.values.values():
             place, example = _divided(place, values)
@@ -129,30 +124,31 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What is known of every person, read once and checked.
+    """The checked data of all people.
 
     Parameters
     ----------
     columns : mapping of str to Column or Numbers
-        ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and scores.
+            ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and
+        scores.
     sensitive, control : tuple of Column
-        Groups and strata.
+            Groups and strata.
     counts : ndarray of shape (n,) or None
-        How many people each row stands for; None: one.
+            People of each row; None: one.
     weight : Numbers or None
-        What each person counts.
+            The weight of each person.
     clusters : Column or None
-        Who belongs together.
+            The cluster of each person.
     score_bins : ScoreBins or None
-        The bins that scores are in.
+            The bins of the scores.
     summed : bool
-        Whether of weights only sums are known, so that `weight` stands for people who have these sums.
+            Whether only sums of weights are known, so that rows stand for people with these sums.
     suppressed : tuple of (label, label or None, int)
-        Groups that were left out of a table, of which stratum, and how many people they would have needed.
+            Groups left out of a table, their stratum, and the people they would have needed.
     everyone : Sample or None
-        These people and those whose group is not known, whose codes are -1; None where all groups are known.
+            These people and those of unknown group, with codes -1; None if all groups are known.
     named : bool
-        Whether those whose group is not known are here, in a group of their own.
+            Whether people of unknown group are here as a group.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -226,14 +222,14 @@ class Sample:
         )
 
     def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
-        """Group the same people by some of the sensitive features, of whom others may be unknown."""
+        """Group the same people by some of the sensitive features."""
         whole = self.everyone or self
         kept = tuple(column for column in whole.sensitive if column.name in sensitive_features)
         people = replace(whole, sensitive=kept)
         return people.with_unknown() if self.named else people.known()
 
     def known(self) -> "Sample":
-        """Return the people whose group is known, and keep the others in mind."""
+        """The people whose group is known, and keep the others in mind."""
         unknown = self._unknown
         return replace(self._of(np.flatnonzero(~unknown), self.control), everyone=self) if unknown.any() else self
 
@@ -245,10 +241,7 @@ class Sample:
         return replace(whole, sensitive=tuple(map(named_unknown, whole.sensitive)), everyone=whole, named=True)
 
     def unknown(self) -> "tuple[Sample, list[dict[int, Any]]] | None":
-        """Return the people whose group is not known, grouped by what is known of it, and that: values by feature.
-
-        None where there are none.
-        """
+        """People of unknown group, grouped by the known features, and the values of these; None if there are none."""
         if self.everyone is None:
             return None
         rows, features = np.flatnonzero(self.everyone._unknown), self.everyone.sensitive
@@ -271,7 +264,7 @@ class Sample:
         return np.asarray(np.logical_or.reduce([column.codes < 0 for column in self.sensitive]))
 
     def with_scores_as_predictions(self) -> "Sample":
-        """Return the same people; where they have scores and no predictions, these are their predictions."""
+        """The same people, with scores as predictions if there are no predictions."""
         if "y_pred" in self.columns or "y_score" not in self.columns:
             return self
         names = {"y_score": "y_pred"}
@@ -279,7 +272,7 @@ class Sample:
         return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
 
     def _of(self, rows: Positions, control: tuple[Column, ...]) -> "Sample":
-        """Return some of the people, with the values that somebody of them has."""
+        """Some of the people, with the values that somebody of them has."""
 
         def of(column: Any) -> Any:
             return (
@@ -314,7 +307,7 @@ class Sample:
         return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels), checked=True)
 
     def labels_of(self, name: str) -> Column:
-        """Return a column as labels, however many there are."""
+        """A column as labels, however many there are."""
         column = self.columns[name]
         return read_column(column.values, name) if isinstance(column, Numbers) else column
 
@@ -327,7 +320,7 @@ class Sample:
 
     @cached_property
     def labels(self) -> list[Any]:
-        """The labels in y_true and predictions together, sorted; none if any of these is numbers of many values."""
+        """All distinct labels of y_true and predictions, sorted; none if any of these is numeric."""
         names = ("y_true", "y_pred", *tabular.PAIRED_NAMES[:2])
         columns = [self.columns[name] for name in names if name in self.columns]
         if any(isinstance(column, Numbers) for column in columns):
@@ -397,7 +390,7 @@ class Sample:
     # Kinds ----------------------------------------------------------------------------------
 
     def kinds(self, names: Sequence[str], *, sort_by: Sequence[str] = ()) -> Kinds:
-        """Return the kinds of people that some columns tell apart, with weights and clusters where there are any."""
+        """The kinds of people by some columns, weights and clusters."""
         keys = [*sort_by, *(name for name in names if name not in sort_by)]
         columns = {name: self.columns[name] for name in keys}
         kinds = (self._counted(columns) if self.clusters is None else None) or self._one_by_one(columns)
@@ -453,10 +446,9 @@ class Sample:
 
 
 def _with_these_sums(rows: tabular.Rows) -> tuple[tabular.Rows, Floats]:
-    """Return two rows in place of each, and the weights of their people, which have the sums and squares of the row.
+    """Two rows in place of each, with two weights that have the row's sums of weights and of squares.
 
-    Of n people a part have one weight, and the others another one. Everything that is computed of people with weights
-    asymptotically depends on these sums alone, so that people stand for others whose weights nobody knows.
+    Asymptotic results for people with weights depend on these sums alone.
     """
     assert rows.weights is not None
     n, (total, squares) = rows.counts, rows.weights.T
@@ -486,13 +478,7 @@ def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, Pos
 
 @dataclass(frozen=True, eq=False)
 class UncertainSample(Sample):
-    """People with a probability for each group; labels are those of the largest ones, the first of equal ones.
-
-    Parameters
-    ----------
-    probabilities : Probabilities
-        One row per person.
-    """
+    """People with a probability for each group; their labels are the most probable groups, the first of ties."""
 
     probabilities: Probabilities | None = None
 

@@ -1,8 +1,7 @@
 """Subgroups of people that share values of some features, and sums over each of them.
 
-People who have the same value of every feature form one cell, and values are summed over the people of each cell once.
-The subgroups of one combination of features are then the entries of its cross table: a table costs one pass over the
-cells, however many subgroups it has, and no subgroup is visited individually.
+People with the same values of all features form one cell. The subgroups of a combination of features are the entries of
+its cross table, which costs one pass over the cells however many subgroups it has.
 """
 
 import math
@@ -27,17 +26,8 @@ LARGEST_TABLE = 20_000_000
 class Cells:
     """People who share a value of every feature and a stratum.
 
-    Parameters
-    ----------
-    features : tuple of Column
-        The features, one value per row of people.
-    contextual : tuple of bool
-        Which features only define the context in which a subgroup is compared; it differs from the others there in the
-        other features.
-    stratum : ndarray of shape (n_rows,)
-        Stratum of each row.
-    counts : ndarray of shape (n_rows,), optional
-        How many people each row stands for.
+    `contextual`: features that only define the context within which subgroups are compared; `counts`: people of each
+    row.
     """
 
     features: tuple[Column, ...]
@@ -65,7 +55,7 @@ class Cells:
         return tuple(len(column.levels) for column in self.features)
 
     def sums(self, *values: Floats) -> Floats:
-        """Add up values of rows within each cell: an array (cells, values) that depends on no order of rows."""
+        """Sums of rows within each cell, (cells, values), independent of the order of rows."""
         out = []
         for value in values:
             order = np.lexsort((value, self.of_row))
@@ -74,7 +64,7 @@ class Cells:
         return np.stack(out, axis=1)
 
     def cross(self, features: tuple[int, ...], sums: Floats, stratum: Positions, n_strata: int) -> Floats:
-        """Add up sums (cells, K) by the values of some features and a stratum: an array (*sizes, strata, K)."""
+        """Sums (cells, K) by the values of some features and stratum, (*sizes, strata, K)."""
         sizes = [*(self.sizes[f] for f in features), n_strata]
         entries = math.prod(sizes)
         if entries * sums.shape[1] > 4 * LARGEST_TABLE:
@@ -84,23 +74,16 @@ class Cells:
         return np.moveaxis(found.reshape(-1, *sizes), 0, -1)
 
     def with_context(self, features: tuple[int, ...], table: Floats) -> Floats:
-        """Return sums over everyone of the same context as each entry of a cross table."""
+        """Sums over everyone in the context of each entry of a cross table."""
         across = tuple(axis for axis, f in enumerate(features) if not self.contextual[f])
         return np.broadcast_to(table.sum(axis=across, keepdims=True), table.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Subgroups:
-    """Subgroups, each an entry of the cross table of a combination of features.
+    """Subgroups, as entries of the cross tables of combinations of features.
 
-    Parameters
-    ----------
-    cells : Cells
-        The people.
-    combinations : tuple of tuple of int
-        Places of features.
-    combination, entry : ndarray of shape (n,)
-        Of each subgroup, which combination it belongs to, and which entry of its table it is.
+    `combinations` holds indices of features; `combination` and `entry` give each subgroup's table, and its entry there.
     """
 
     cells: Cells
@@ -113,7 +96,7 @@ class Subgroups:
         return len(self.entry)
 
     def take(self, rows: Positions) -> Self:
-        """Return some of them."""
+        """Some of them."""
         return replace(self, combination=self.combination[rows], entry=self.entry[rows])
 
     @cached_property
@@ -123,19 +106,19 @@ class Subgroups:
 
     @cached_property
     def contexts(self) -> dict[tuple[int, ...], Positions]:
-        """Rows of the subgroups that are compared in contexts of the same features; of no features: with everyone."""
+        """Rows of subgroups by the features of their contexts; without any: compared with everyone."""
         of_combination = [tuple(sorted(f for f in own if self.cells.contextual[f])) for own in self.combinations]
         named = [of_combination[number] for number in self.combination.tolist()]
         return {key: np.array([own == key for own in named]).nonzero()[0] for key in sorted(set(named))}
 
     def terms(self, row: int) -> tuple[tuple[int, int], ...]:
-        """Return the features of one subgroup, and the place of its value in each."""
+        """The features of one subgroup, and the place of its value in each."""
         features = self.combinations[self.combination[row]]
         place = np.unravel_index(int(self.entry[row]), [self.cells.sizes[f] for f in features])
         return tuple((f, int(code)) for f, code in zip(features, place, strict=True))
 
     def description(self, row: int) -> tuple[tuple[str, Any], ...]:
-        """Return the names of one subgroup's features with its values."""
+        """The names of one subgroup's features with its values."""
         features = self.cells.features
         return tuple((features[f].name, features[f].levels[code]) for f, code in self.terms(row))
 
@@ -170,7 +153,7 @@ class Subgroups:
     def _own(
         self, features: tuple[int, ...], entries: Positions, sums: Floats, stratum: Positions, n_strata: int
     ) -> Floats:
-        """Add up sums over some entries of a cross table, and not over its others, which may be many more."""
+        """Sums over some entries of a cross table, skipping others, which may be many more."""
         cells = self.cells
         if len(entries) * n_strata * sums.shape[1] > 4 * LARGEST_TABLE:
             raise _too_many(n_strata)
@@ -235,7 +218,7 @@ def all_subgroups(
 
 
 def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
-    """Return combinations of features that differ within a context, in an order independent of the columns' order."""
+    """Combinations of features that differ within a context, independent of the columns' order."""
     places = range(len(cells.features))
     found = [c for depth in range(1, max_depth + 1) for c in combinations(places, depth)]
     told_apart = [c for c in found if not all(cells.contextual[f] for f in c)]
@@ -249,7 +232,7 @@ def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
 
 
 def distinct_subgroups(subgroups: Subgroups, counted: Booleans, *, two_sided: bool) -> tuple[Positions, int]:
-    """Return one subgroup for each comparison: others hold the same people, or the others of the same context."""
+    """One subgroup per comparison: duplicates hold the same people, or the complement in the context."""
     n_cells = len(counted)
     largest = 1 << (52 - max(n_cells - 1, 1).bit_length())  # sums of so many are exact floats
     rng = np.random.default_rng(0)  # any different numbers will do
