@@ -357,7 +357,7 @@ def test_a_splitter_is_given_the_groups_and_the_clusters_that_it_asks_for(heard)
     heard.clear()
     audited(Recorder(), cv=ByPlace()).fit(*SIXTY, **OF_CLUSTERS, clusters=CLUSTER)
     assert [len(trained) for trained, *_ in heard] == [60] + [57] * 20
-    coded = X.assign(female=(SEX == "f").astype(int))  # columns that a splitter looks up itself are not handed over
+    coded = X.assign(female=(SEX == "f").astype(int))  # columns that a splitter looks up itself are not passed
     folds = SensitiveStratifiedKFold(3, sensitive_features="female")
     expected = audited().fit(coded, Y, **GROUPS).p_values_
     assert audited(cv=folds).fit(coded, Y, **GROUPS).p_values_ == expected

@@ -1,4 +1,4 @@
-"""Coverage of prediction sets and intervals: the counts of whoever counts them by hand."""
+"""Coverage of prediction sets and intervals, as counted by hand."""
 
 import numpy as np
 import pandas as pd
