@@ -70,18 +70,8 @@ _ZERO_CORRELATION, _ZERO_VARIANCE = 1e-12, 1e-22
 class Pairs:
     """The pairs to correlate, in an order that depends only on the values.
 
-    Parameters
-    ----------
-    x : ndarray, shape (n_features, n)
-        Features.
-    e : ndarray, shape (n,)
-        Outcome, ascending within each stratum.
-    starts : ndarray, shape (n_strata,)
-        Where each stratum's people start.
-    left_out : ndarray, shape (n_features, n_strata)
-        Code of why a stratum does not count for a feature; `KEPT` where it does.
-    stratified : bool
-        Whether statistics of single strata are wanted beside the pooled one.
+    `e` ascends within each stratum, `starts` is where strata start, and `left_out` (n_features, n_strata) says why a
+    stratum does not count.
     """
 
     x: Floats
@@ -142,12 +132,10 @@ def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, orde
 
 
 class Estimates(NamedTuple):
-    """Estimates from the data, each of shape (n_features, n_results): pooled first, then each stratum if there are any.
+    """Estimates from the data, each of shape (n_features, n_results): pooled first, then each stratum; nan if left out.
 
-    `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations.
-    `variance`, with a last axis of 3, holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 that the
-    correlation has if the true one is larger by d. NaN if a stratum does not count.
-    `skewness` is that of the mean product of independent values as skewed as these, for Pearson's correlation.
+    `variance` holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 of a correlation that is larger by d;
+    `skewness` is that of the mean product of independent values as skewed as these.
     """
 
     correlation: Floats
@@ -291,9 +279,8 @@ def _zero_rounded(variance: Any) -> Any:
 
 
 class _Ranks:
-    """Ranks of one variable within strata, at places sorted by stratum and value.
+    """Ranks of one variable within strata, sorted by stratum and value; `score` is F - 1/2, `half` is 1 / (2 n).
 
-    `score` is F - 1/2; `first` and `last` are the ends of each place's ties, `half` is 1 / (2 n) of its stratum.
     `influence` is that of the variance of scores, without the differences between strata.
     """
 

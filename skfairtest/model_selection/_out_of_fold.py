@@ -212,23 +212,7 @@ def rows_of(data: Any, rows: Rows) -> Any:
 
 
 class OutOfFold:
-    """The models of all folds, as one fitted model for the people in the training data.
-
-    It has the methods that all of them have.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is cloned and trained without each fold.
-    X, y : array-like of n rows
-        The people.
-    splits : sequence of (ndarray, ndarray)
-        Positions of the people to train on and to test on; everybody is tested exactly once.
-    params : mapping
-        Further arguments of `fit`; those with a value for each person, or mappings of such columns, are divided.
-    classes : tuple or None
-        The labels of the whole data, in the order of the columns of scores.
-    """
+    """The models of all folds as one fitted model of the training data, with the methods that all of them have."""
 
     def __init__(
         self,

@@ -143,9 +143,8 @@ def _variance(counts: Floats, delta: Floats) -> Floats:
 def common_mean(counts: Floats, edge: Floats) -> Floats:
     """Return the most likely mean of the second group, given that the first's is larger by `edge`.
 
-    The likelihood of a mean is concave, with the derivative n (mean - delta) / v(delta): its maximum is where those of
-    both groups cancel, between what each group says by itself. Counts (2, S, 3) and edges (..., 1) or (..., S) give an
-    array (..., S).
+    The likelihood is concave with the derivative n (mean - delta) / v(delta): its maximum is where those of both groups
+    cancel. Counts (2, S, 3) and edges (..., 1) or (..., S) give an array (..., S).
     """
     (one, two), (n1, n2), (first, second) = counts, counts.sum(axis=-1), means_of(counts)
     first = first - edge

@@ -108,8 +108,7 @@ def _roles(table: Floats) -> Floats:
 def _newton(rows: Rows, shares: Floats) -> Floats:
     """Take a step of Newton's method towards the largest likelihood, with shares that add up to 1 and stay above 0.
 
-    The logarithm of a linear function has minus the square of its gradient as second derivative, so that the observed
-    information is one block for each role; the multipliers of the sums follow from the blocks.
+    The second derivative of the logarithm of a linear function is minus the square of its gradient.
     """
     roles = np.flatnonzero(rows.counts.any(axis=0))
     likelihood = (rows.p @ shares)[:, roles]
@@ -130,22 +129,9 @@ def _newton(rows: Rows, shares: Floats) -> Floats:
 class UncertainRates:
     """Two values that are linear in the outcomes of people who meet a condition, with the disparity as edge.
 
-    Parameters
-    ----------
-    people, events : ndarray of shape (M,)
-        People with each row of probabilities, and those who show the event.
-    coefficients : ndarray of shape (2, M)
-        What outcomes are multiplied by: sums over people are the rates of both sides.
-    chances : ndarray of shape (M, 3)
-        What the rate of a row is where both sides have rates a and b: chances @ (a, b, 1).
-    robust : bool
-        Whether rates may differ among people of the same group, depending on their probabilities.
-    reference : ndarray of shape (2, 2)
-        What errors of the probabilities add to covariances.
-    scale : Scale
-        How values follow from rates.
-    disparity : {"difference", "ratio"}
-        How values are compared.
+    Rows of probabilities have `people` and `events` (M,); sums of outcomes times `coefficients` (2, M) are both sides'
+    rates a and b, at which a row's rate is `chances` (M, 3) @ (a, b, 1). If `robust`, rates may depend on the
+    probabilities within a group. `reference` is what errors of the probabilities add to the covariance.
     """
 
     people: Floats
@@ -183,10 +169,7 @@ class UncertainRates:
 
     @cached_property
     def _worth(self) -> Floats:
-        """How many people both values are worth, as values with the variance that rates of these people have.
-
-        A value that is a function of a rate has its variance where both sides have the pooled rate.
-        """
+        """How many people both values are worth: those whose rates, pooled, have the values' variance."""
         n = 1 / self._quadratic[0][[0, 2]]
         if self.scale.is_identity:
             return np.asarray(n)
@@ -217,8 +200,7 @@ class UncertainRates:
     def at(self, edge: float | Floats, sums: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the distance of the values from an edge, and its standard error if the edge is the truth.
 
-        The standard error is that of the most likely rates or, where rates may differ within groups, the linearized
-        one if it is larger.
+        If rates may differ within groups, the error is the linearized one if that is larger.
         """
         sums = self._sums if sums is None else sums
         found = sums[..., :2]
@@ -295,10 +277,9 @@ def uncertain_rates(
     disparity: str,
     n_reference: float | None = None,
 ) -> UncertainRates | None:
-    """Compare the rates of two sides, (2, G), each defined; None where probabilities do not tell them apart.
+    """Compare the rates of two sides, (2, G), each defined; None if probabilities do not tell them apart.
 
-    With `n_reference`, probabilities have the errors of shares that were estimated from so many people: those of each
-    row together vary as the shares of a Dirichlet distribution.
+    With `n_reference` each row of probabilities varies as shares of a Dirichlet distribution.
     """
     people, events, p, inverse = _who_meets(rows, table, estimate)
     met = table[:, :2].sum(axis=1)
@@ -335,10 +316,7 @@ def uncertain_rates(
 
 
 def _who_meets(rows: Rows, table: Floats, estimate: str) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return, of those who meet the condition, people and events of each row, probabilities, and what solves for rates.
-
-    The rates of groups are the last (G, G) times the transposed probabilities times the events of rows.
-    """
+    """Return people and events of each row that meets the condition, probabilities, and the solver of groups' rates."""
     inside = rows.counts[:, :2].any(axis=1)
     p, events, people = rows.p[inside], rows.counts[inside, 0], rows.counts[inside, :2].sum(axis=1)
     if estimate == "weighted":
