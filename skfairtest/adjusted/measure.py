@@ -12,10 +12,8 @@ may be is told by the covariates that were measured: Z is taken to explain k tim
 
 References
 ----------
-C. Cinelli and C. Hazlett (2020). Making sense of sensitivity: extending omitted variable bias. Journal of the Royal
-Statistical Society B 82, 39-67.
-V. Chernozhukov, C. Cinelli, W. Newey, A. Sharma and V. Syrgkanis (2022). Long story short: omitted variable bias in
-causal machine learning. arXiv 2112.13398.
+C. Cinelli and C. Hazlett (2020). JRSS B 82, 39-67. V. Chernozhukov, C. Cinelli, W. Newey, A. Sharma and V. Syrgkanis
+(2022). arXiv 2112.13398.
 """
 
 from __future__ import annotations
@@ -53,10 +51,7 @@ MISSED = 1.28
 
 @dataclass(frozen=True)
 class AdjustedNull(NullDistribution):
-    """The normal distribution of a studentized product of residuals.
-
-    `explained` are the shares of variance that models predict; `doubt` is what they may have missed.
-    """
+    """The normal distribution of a studentized product of residuals."""
 
     residuals: Residuals
     explained: tuple[float, float]

@@ -189,10 +189,7 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`.
-
-    Of a model that is `beside` that of the test, only what it predicts of others is wanted.
-    """
+    """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`."""
 
     rows: Positions
     values: Floats

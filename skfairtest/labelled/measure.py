@@ -281,10 +281,7 @@ def rate_of_group(
     *,
     known: bool,
 ) -> Labelled | str:
-    """Put the people of a group into bins; a text says what cannot be estimated.
-
-    The judge's scores are probabilities if they are `known` to be.
-    """
+    """Put the people of a group into bins; a text says what cannot be estimated."""
     levels: Positions = np.zeros(len(kinds), dtype=np.intp)
     weight = np.ones(len(kinds))
     if probability is not None:

@@ -2,7 +2,7 @@
 
 People are in bins of the judge's score. In each bin the labelled people are a random sample, and the bins' shares W_b
 are those of everybody, so that a rate is a weighted sum of independent ones (post-stratification): nothing depends on
-the judge being right, and a judge that is right makes bins in which labels hardly vary.
+the judge being right.
 
 In a bin, a person has one of two roles with regard to the rate: with p_b the first, otherwise the second. Roles are
 (event, condition): (1, 1), (0, 1) or (0, 0). The rate is t exactly where
@@ -21,10 +21,9 @@ labels in B bins has the factor n / (n - B).
 
 References
 ----------
-A. Martin Andres, M. Alvarez Hernandez and I. Herranz Tejedor (2011), Inferences about a linear combination of
-proportions, Statistical Methods in Medical Research 20, 369-387. A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I.
-Jordan and T. Zrnic (2023), Prediction-powered inference, Science 382, 669-674. D. Holt and T. M. F. Smith (1979), Post
-stratification, JRSS A 142, 33-46. J. Neyman (1934), JRSS 97, 558-625.
+A. Martin Andres, M. Alvarez Hernandez and I. Herranz Tejedor (2011), Statistical Methods in Medical Research 20,
+369-387. A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic (2023), Science 382, 669-674. D. Holt and
+T. M. F. Smith (1979), JRSS A 142, 33-46. J. Neyman (1934), JRSS 97, 558-625.
 """
 
 from __future__ import annotations

@@ -93,10 +93,7 @@ class Functional:
         return self.parts(masses)[0]
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the metric and each cell's part of its linearized error, mass times derivative by mass.
-
-        `pooled` are the masses under the null hypothesis, at which a metric may evaluate its error.
-        """
+        """Return the metric and each cell's part of its linearized error, mass times derivative by mass."""
         raise NotImplementedError
 
     def sampled(self, parts: Floats, counts: Floats) -> tuple[Floats, Floats]:

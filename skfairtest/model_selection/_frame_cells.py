@@ -289,10 +289,7 @@ class Cells:
         return reason
 
     def _ways(self, name: Any, rows: Positions) -> Iterator[tuple[str, Callable[..., Any], Any, Any, dict[str, Any]]]:
-        """Yield the ways in which a metric can be tested, the best first: the function, and the columns that it reads.
-
-        The last one, by rows, always agrees with the values shown.
-        """
+        """Yield the ways in which a metric can be tested, best first; the last, by rows, always agrees with the frame."""
         function, params = self.metrics[name]
         assert function is not None  # where it was left behind all tests had been made
         y_true, y_pred = (values[rows] for values in self.labels.values())
@@ -310,10 +307,7 @@ class Cells:
         yield "rows", of_rows(function, stacked(y_true), stacked(y_pred), params), 0 * numbers, numbers, {}
 
     def _as_read(self, metric: Metric, positive: Any) -> dict[str, NDArray[Any]] | None:
-        """Return true labels and predictions as a known metric reads them; None where it cannot.
-
-        The positive label is 1: the one that scikit-learn's and fairlearn's functions treat as positive.
-        """
+        """Return true labels and predictions as a known metric reads them; None where it cannot."""
         columns = {name: values for name, values in self.labels.items() if name in metric.reads or name == "y_pred"}
         if any(values.ndim > 1 for values in columns.values()):
             return None

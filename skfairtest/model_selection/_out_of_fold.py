@@ -1,8 +1,7 @@
 """Predictions for every person from a model that was not trained on this person.
 
-One model per fold is combined into an object that a test uses like a single fitted model. The test calls it on the
-training data, and the prediction for each person comes from the model of the fold that left this person out.
-`cross_val_predict` does so too, but hands the groups to no method that predicts.
+The models of all folds are one object that a test calls on the training data like a fitted model. `cross_val_predict`
+does so too, but hands the groups to no method that predicts.
 """
 
 from __future__ import annotations

@@ -395,10 +395,7 @@ class PairedFairnessTest(FairnessTest):
         self.disparities_ = rows.assign(disparity_a=a, disparity_b=b, difference=b - a)
 
     def _record(self, names: tuple[str, str] = ("model A", "model B"), alpha: float | None = None) -> PairedRecord:
-        """The record of the fitted test, from which reports are written.
-
-        `names` are what models are called, and `alpha` is the level of several tests together, adjusted by Holm.
-        """
+        """The record of the fitted test, from which reports are written."""
         setup = self._setup if alpha is None else replace(self._setup, alpha=alpha, adjust="holm")
         rows, found = records(self.comparisons_), []
         values = list(zip(*(self.disparities_[f"disparity_{model}"] for model in MODELS), strict=True))

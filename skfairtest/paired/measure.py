@@ -99,13 +99,7 @@ class Change(Functional):
 
 @dataclass(frozen=True)
 class Paired(BuiltIn):
-    """The change of a metric from model A to model B.
-
-    Parameters
-    ----------
-    of : Rate or ScoreMetric
-        The metric.
-    """
+    """The change of a metric from model A to model B."""
 
     of: Any = None
 

@@ -20,11 +20,9 @@ sample, the square of the stratum's distance.
 
 References
 ----------
-T. Tango (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
-design. Statistics in Medicine 17, 891-908: one group, equations 7 to 11. C. J. Lloyd (2008). Exact p-values for
-discrete models obtained by estimation and maximization. Australian and New Zealand Journal of Statistics 50, 329-345.
-Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott (1948). Consistent estimates based on partially
-consistent observations. Econometrica 16, 1-32.
+T. Tango (1998). Statistics in Medicine 17, 891-908: one group, equations 7 to 11. C. J. Lloyd (2008). Australian and
+New Zealand Journal of Statistics 50, 329-345. Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott
+(1948). Econometrica 16, 1-32.
 """
 
 from collections.abc import Sequence

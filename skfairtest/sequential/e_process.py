@@ -20,9 +20,8 @@ therefore at least what a chord between them says: limits of the difference need
 
 References
 ----------
-R. Turner, A. Ly and P. Grunwald (2024), Generic E-variables for exact sequential k-sample tests that allow for optional
-stopping, Journal of Statistical Planning and Inference 230. I. Waudby-Smith and A. Ramdas (2024), Estimating means of
-bounded random variables by betting, JRSS B 86, 1-27. B. Chugg et al. (2023), Auditing Fairness by Betting, NeurIPS.
+R. Turner, A. Ly and P. Grunwald (2024), Journal of Statistical Planning and Inference 230. I. Waudby-Smith and A.
+Ramdas (2024), JRSS B 86, 1-27. B. Chugg et al. (2023), Auditing Fairness by Betting, NeurIPS.
 """
 
 from __future__ import annotations

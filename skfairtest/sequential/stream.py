@@ -43,10 +43,7 @@ Record = tuple[int, Any, Any, str, Positions, Floats]
 
 @dataclass(frozen=True)
 class Plan(Recorded):
-    """What is tested, and how, from the first batch to the last.
-
-    A block has the next samples of both groups' queues, of each as many as `groups` says, or those of a batch.
-    """
+    """What is tested, and how, from the first batch to the last."""
 
     bounds: Mapping[str, tuple[float, float]]
     alpha: float

@@ -194,13 +194,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
 
 
 class Given:
-    """P-values of subgroups given others, within the strata that these divide people into.
-
-    Parameters
-    ----------
-    tested : Scanned
-        The subgroups.
-    """
+    """P-values of subgroups given others, within the strata that these divide people into."""
 
     def __init__(self, tested: Scanned) -> None:
         self.tested = tested

@@ -40,10 +40,7 @@ REFINED = 4
 
 @dataclass(frozen=True)
 class UncertainNull(core.NullDistribution):
-    """The statistics of outcomes that are drawn with the most likely rates at a disparity.
-
-    `drawn` are those at the disparities that are tested; `value` is the estimate, which every interval contains.
-    """
+    """The statistics of outcomes that are drawn with the most likely rates at a disparity."""
 
     rates: UncertainRates
     drawn: dict[float, Floats]

@@ -11,7 +11,7 @@ a group is N_g0 / (N_g0 + N_g1):
   role of person i. Right if, within each group, role and probabilities are independent: what the probabilities were
   made from (surname, address) says nothing more about the role (McCartan et al. 2024, the model without covariates).
 
-Both need probabilities that are right on average: of the people with a probability of .3, 30% are in the group.
+Both need calibrated probabilities: of the people with a probability of .3, 30% are in the group.
 
 Rates are compared among the people who meet the condition, by linear forms sum d_i y_i of their outcomes y: with
 d_i = p_ig / sum p_g - p_ih / sum p_h for the weighted estimate; for the likelihood with the coefficients of least
@@ -26,10 +26,9 @@ with the most likely rates of the null hypothesis, at the disparity that is test
 
 References
 ----------
-J. Chen, N. Kallus, X. Mao, G. Svacha and M. Udell (2019), Fairness under unawareness, FAT*. C. McCartan, R. Fisher,
-J. Goldin, D. E. Ho and K. Imai (2024), Estimating racial disparities when race is not observed. O. Miettinen and
-M. Nurminen (1985), Statistics in Medicine 4, 213-226. B. E. Storer and C. Kim (1990), Exact properties of some exact
-test statistics for comparing two binomial proportions, JASA 85, 146-155 (p-values at the most likely common rate).
+J. Chen, N. Kallus, X. Mao, G. Svacha and M. Udell (2019), FAT*. C. McCartan, R. Fisher, J. Goldin, D. E. Ho and K. Imai
+(2024), Estimating racial disparities when race is not observed. O. Miettinen and M. Nurminen (1985), Statistics in
+Medicine 4, 213-226. B. E. Storer and C. Kim (1990), JASA 85, 146-155 (p-values at the most likely common rate).
 """
 
 from collections.abc import Callable
@@ -248,10 +247,7 @@ class UncertainRates:
         return first / second if second else np.inf if first else 1.0
 
     def limit(self, critical: Callable[[float | Floats], Floats] | float, start: float, stop: float) -> float:
-        """Return the last disparity between two whose statistic is not beyond critical values, which may depend on it.
-
-        `start` is not beyond them.
-        """
+        """Return the last disparity that is not rejected on the way from `start`, which is not, to `stop`."""
         ratio, sign = self.disparity == "ratio", 1 if stop < start else -1
 
         def covered(places: Floats) -> Booleans:
