@@ -289,7 +289,7 @@ class Cells:
         return reason
 
     def _ways(self, name: Any, rows: Positions) -> Iterator[tuple[str, Callable[..., Any], Any, Any, dict[str, Any]]]:
-        """Yield the ways in which a metric can be tested, best first; the last, by rows, always agrees with the frame."""
+        """Yield the ways in which a metric can be tested, best first; the last, by rows, agrees with the frame."""
         function, params = self.metrics[name]
         assert function is not None  # where it was left behind all tests had been made
         y_true, y_pred = (values[rows] for values in self.labels.values())
