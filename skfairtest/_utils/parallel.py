@@ -26,10 +26,7 @@ def _libraries(user_api: str) -> ThreadpoolController:
 
 
 class _OneThread(ContextDecorator):
-    """One thread of BLAS while a function runs: of many small products of matrices, more threads only wait.
-
-    The number is that of the process: the last to leave, of those that run with one thread, restores it.
-    """
+    """One thread of BLAS while a function runs: of many small products of matrices, more threads only wait."""
 
     def __init__(self) -> None:
         self._lock, self._inside, self._given_back = threading.Lock(), 0, ExitStack()
@@ -64,9 +61,7 @@ def one_thread() -> Iterator[None]:
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
     """Call a function with each piece of work; give the results in the order of the pieces, as they come.
 
-    The processes of one machine share large arrays, and take one piece after the other; they are started only for work
-    that the first piece announces to take longer than starting them. What a cluster's workers are to know has to be
-    sent: each gets all of its pieces at once, and the function with its data once.
+    Processes are started only if the first piece announces that the work takes longer than starting them.
     """
     backend, _ = get_active_backend()
     workers: int = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured

@@ -33,15 +33,7 @@ class Step:
 
 
 class Bar:
-    """What is shown of the computations that are going on: nothing for a second, then their names and a share.
-
-    Parameters
-    ----------
-    console : rich.console.Console, optional
-        Where to show it; by default standard error, as plain text where rich is not installed.
-    transient : bool
-        Whether the bar disappears when all is finished.
-    """
+    """A bar of the computations that are going on, shown after a second on `console` (default: standard error)."""
 
     def __init__(self, console: Any = None, *, transient: bool = False) -> None:
         self._console, self._transient = console, transient

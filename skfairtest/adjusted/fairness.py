@@ -137,11 +137,11 @@ class AdjustedFairnessTest(GroupsTest):
     people count most whose covariates are found in both groups. Where covariates determine the group, there is nothing
     to compare, and the interval is infinite. A difference that changes its sign with the covariates cancels out.
 
-    The test is as good as the models: confounding that they do not learn stays in the residuals, and no number of
-    people removes it; `caution_` shows signs of it.
+    The test is as good as the models: confounding that they do not learn stays in the residuals of any number of
+    people; `caution_` shows signs of it.
 
-    An adjustment is as good as its reasons: a covariate that is itself unfair, such as a grade given by the same
-    supervisor, explains a disparity away, and what is not recorded adjusts for nothing.
+    A covariate that is itself unfair, such as a grade given by the same supervisor, explains a disparity away, and what
+    is not recorded adjusts for nothing.
 
     References
     ----------

@@ -12,10 +12,8 @@ may be is told by the covariates that were measured: Z is taken to explain k tim
 
 References
 ----------
-C. Cinelli and C. Hazlett (2020). Making sense of sensitivity: extending omitted variable bias. Journal of the Royal
-Statistical Society B 82, 39-67.
-V. Chernozhukov, C. Cinelli, W. Newey, A. Sharma and V. Syrgkanis (2022). Long story short: omitted variable bias in
-causal machine learning. arXiv 2112.13398.
+C. Cinelli and C. Hazlett (2020). JRSS B 82, 39-67. V. Chernozhukov, C. Cinelli, W. Newey, A. Sharma and V. Syrgkanis
+(2022). arXiv 2112.13398.
 """
 
 from __future__ import annotations
@@ -53,11 +51,7 @@ MISSED = 1.28
 
 @dataclass(frozen=True)
 class AdjustedNull(NullDistribution):
-    """The normal distribution of a studentized product of residuals.
-
-    `explained` are the shares of variance that models predict, of the outcome and of the group; `doubt` is what of
-    these a model may have missed, its share, and that of neighbours.
-    """
+    """The normal distribution of a studentized product of residuals."""
 
     residuals: Residuals
     explained: tuple[float, float]
@@ -77,10 +71,7 @@ class Covered(Sample):
 
 @dataclass(frozen=True)
 class People:
-    """People in an order that does not depend on that of the rows; outcomes are less `origin`.
-
-    `models` are those of the outcome and of the group, `folds` of whom are predicted by models of the others.
-    """
+    """People in an order that does not depend on that of the rows; outcomes are less `origin`."""
 
     origin: float
     outcome: Floats
@@ -150,8 +141,7 @@ def measure_adjusted(
 ) -> Result:
     """Compare groups pair by pair; add to the excluded ones what cannot be compared.
 
-    A difference that outcomes leave undefined is a hypothesis with p = 1, for outcomes must not decide how many there
-    are; whether the covariates determine the group does not depend on them.
+    A difference that outcomes leave undefined has p = 1: outcomes must not decide how many hypotheses there are.
     """
     targets = [people.targets(contrast) for contrast, _ in contrasts]
     second = [tuple(map(people.beside, both)) for both in targets]
@@ -199,11 +189,7 @@ def omitted_of(
     n_jobs: int | None,
     seed: np.random.SeedSequence,
 ) -> list[Omitted | None]:
-    """What the bias of each comparison follows from; None where its disparity is undefined.
-
-    The same models predict the same people once more without each covariate, whose columns of `people.covariates` are
-    the same for everybody then.
-    """
+    """What the bias of each comparison follows from: predictions with each covariate held constant."""
     targets = [people.targets(one.contrast) for one in comparisons]
     full: list[Any] = [one.null for one in comparisons]
     found: list[list[Strength]] = [[] for _ in comparisons]
@@ -220,10 +206,9 @@ def omitted_of(
 
 
 def _doubt(target: Target, own: Floats, unlike: Floats, units: Positions | None) -> tuple[str, float, float] | None:
-    """Compare what a model leaves with what neighbours predict, which go together where the model misses something.
+    """Correlate what a model leaves with what neighbours predict: only if the model misses something is this above 0.
 
-    Otherwise both have only the noise of the same people in common, whose product is not above 0. Of a group, models
-    that explain nothing are right where it does not depend on covariates.
+    Models of a group that explain nothing are right if the group does not depend on covariates.
     """
     what, near = target.where.removesuffix("_model"), target.values - unlike
     together = own * (near - near.mean())

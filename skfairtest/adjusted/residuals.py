@@ -81,10 +81,8 @@ def curves(model: Any) -> Any:
 class CurvesThenTrees(RegressorMixin, BaseEstimator):
     """Curves of the columns, then boosted trees of what these leave: a number, or one of two by their probabilities.
 
-    A part of the confounding stays in the products of residuals where it is missed by both models. Curves learn what is
-    smooth, of two values by logits, from few people; trees learn steps. They are added up and not averaged by how well
-    they predict: an average hands a part of the steps back to the curves. The penalty is light because the variance of
-    predictions only costs power, and their bias costs the level.
+    Confounding stays only if both models miss it. Curves and trees are added, not averaged, which would hand a part of
+    the steps back to the curves. The penalty is light: variance of predictions only costs power, bias costs the level.
     """
 
     def __init__(self, random_state: Any = None) -> None:
@@ -191,10 +189,7 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`.
-
-    Of a model that is `beside` that of the test, only what it predicts of others is wanted.
-    """
+    """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`."""
 
     rows: Positions
     values: Floats

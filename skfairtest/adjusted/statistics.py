@@ -6,25 +6,20 @@ covariates is the same in both groups, the products e x have the mean 0, and the
 is normal in large samples, although both predictions have errors: only the product of these has to vanish faster than
 1 / sqrt(n) (Shah and Peters 2020, theorem 6).
 
-With few people that product is not all. Predictions vary with the people they are learned from: the product e x of
-person i contains w_ij eps_j xi_i and w_ij eps_i xi_j for each person j that i is predicted from. Here eps and xi are
-the errors around both expectations, and w_ij is how much j affects the prediction of i. The product of person j
-contains the same two numbers with w_ji. Weights are about symmetric, since they say how alike two people are, and so
-the numbers come in equal pairs, whose sum has twice the variance that they have one by one. The studentized mean is
-therefore divided by the square root of 1 + (v + u) / (1 + v + u), with the variances v and u of both predictions as
-shares of those of the errors. For least squares with p columns and n people v is p / n, and so is
-(out - in) / (out + in), out of the mean squared residuals of new people and of those the model was fitted to; for
-models that shrink this is an upper bound (compare Cattaneo, Jansson and Newey 2018). It vanishes with many people.
+With few people predictions also vary with the people they are learned from: the product e x of person i contains w_ij
+eps_j xi_i and w_ij eps_i xi_j for each person j that i is predicted from. Here eps and xi are the errors around both
+expectations, and w_ij is how much j affects the prediction of i. Weights are about symmetric, so that these numbers
+come in equal pairs, whose sum has twice the variance that they have one by one. The studentized mean is therefore
+divided by the root of 1 + (v + u) / (1 + v + u), with the variances v and u of both predictions as shares of those of
+the errors. For least squares with p columns and n people v is p / n, and so is (out - in) / (out + in), out of the mean
+squared residuals of new people and of those the model was fitted to; for models that shrink this is an upper bound
+(compare Cattaneo, Jansson and Newey 2018). It vanishes with many people.
 
 References
 ----------
-R. D. Shah and J. Peters (2020). The hardness of conditional independence testing and the generalised covariance
-measure. Annals of Statistics 48, 1514-1538.
-P. M. Robinson (1988). Root-N-consistent semiparametric regression. Econometrica 56, 931-954.
-M. D. Cattaneo, M. Jansson and W. K. Newey (2018). Alternative asymptotics and the partially linear model with many
-regressors. Econometric Theory 34, 277-301.
-V. Chernozhukov et al. (2018). Double/debiased machine learning for treatment and structural parameters. Econometrics
-Journal 21, C1-C68. Section 4.1.
+R. D. Shah and J. Peters (2020). Annals of Statistics 48, 1514-1538. P. M. Robinson (1988). Econometrica 56, 931-954. M.
+D. Cattaneo, M. Jansson and W. K. Newey (2018). Econometric Theory 34, 277-301. V. Chernozhukov et al. (2018).
+Econometrics Journal 21, C1-C68. Section 4.1.
 """
 
 from dataclasses import dataclass

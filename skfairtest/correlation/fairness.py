@@ -71,9 +71,9 @@ class CorrelationFairnessTest(GroupsTest):
     random_state : int, RandomState, Generator or None
         Seed of the permutations.
     n_jobs : int, optional
-        Number of processes; the permutations are divided among them. The result does not depend on it.
+        Number of processes; the result does not depend on it.
     verbose : int, default=0
-        Above 0, a test that takes more than a second shows its progress.
+        As in `FairnessTest`.
 
     Attributes
     ----------

@@ -73,11 +73,7 @@ def check_pairs(pairs: Pairs, controls: str, of: str) -> None:
 
 @dataclass(frozen=True)
 class CorrelationNull(NullDistribution):
-    """The distribution of a correlation when the outcome is permuted.
-
-    `variance` holds the coefficients of the correlation's variance as a function of the true correlation (see
-    `Estimates`), `expected_skewness` that of the error of values as skewed as these.
-    """
+    """The distribution of a correlation when the outcome is permuted; `variance` is as in `Estimates`."""
 
     correlation: float
     variance: Floats

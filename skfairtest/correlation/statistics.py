@@ -17,12 +17,11 @@ The mean of IF(rho) is r - rho, and IF(0) makes S. An interval is therefore made
     S(rho) = sum IF_i(rho) / sqrt(sum IF_i(rho)^2)
 
 at the critical value of the permutations of S = S(0): the solutions around r of a quadratic inequality, among which 0
-is only if S does not reject it. With heavy tails the variance estimated at r is small just where r is far from the
-truth; the variance estimated at the truth is not, and such an interval covers it where the estimate plus and minus its
-standard error does not.
+is only if S does not reject it. With heavy tails the variance estimated at r is small just if r is far from the truth;
+the variance estimated at the truth is not, so that this interval covers it.
 
 Spearman's rho is the correlation of midranks. With a = F(x) - 1/2 and b = G(e) - 1/2 (F and G count ties as one half),
-C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), everybody's rank depends on everybody else::
+C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), each rank depends on all people::
 
     h_i = mean_j [1{x_j > x_i} + 1{x_j = x_i} / 2] b_j,    k_i = mean_j [1{e_j > e_i} + 1{e_j = e_i} / 2] a_j,
     IF of C = a b + h + k - 3 C,    IF of V = (mean(p^2) - p_i^2) / 4,  p_i the share of people tied with i in x,
@@ -37,9 +36,7 @@ centred values. Influence functions then have the stratum's C where C_s stands: 
 
 References
 ----------
-C. J. DiCiccio and J. P. Romano (2017), Robust permutation tests for correlation and regression coefficients, Journal of
-the American Statistical Association 112, 1211-1220. C. DiCiccio et al. (2020), Evaluating Fairness Using Permutation
-Tests, KDD.
+C. J. DiCiccio and J. P. Romano (2017), JASA 112, 1211-1220. C. DiCiccio et al. (2020), KDD.
 """
 
 from __future__ import annotations
@@ -70,18 +67,8 @@ _ZERO_CORRELATION, _ZERO_VARIANCE = 1e-12, 1e-22
 class Pairs:
     """The pairs to correlate, in an order that depends only on the values.
 
-    Parameters
-    ----------
-    x : ndarray, shape (n_features, n)
-        Features.
-    e : ndarray, shape (n,)
-        Outcome, ascending within each stratum.
-    starts : ndarray, shape (n_strata,)
-        Where each stratum's people start.
-    left_out : ndarray, shape (n_features, n_strata)
-        Code of why a stratum does not count for a feature; `KEPT` where it does.
-    stratified : bool
-        Whether statistics of single strata are wanted beside the pooled one.
+    `e` ascends within each stratum, `starts` is where strata start, and `left_out` (n_features, n_strata) says why a
+    stratum does not count.
     """
 
     x: Floats
@@ -142,12 +129,10 @@ def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, orde
 
 
 class Estimates(NamedTuple):
-    """Estimates from the data, each of shape (n_features, n_results): pooled first, then each stratum if there are any.
+    """Estimates from the data, each of shape (n_features, n_results): pooled first, then each stratum; nan if left out.
 
-    `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations.
-    `variance`, with a last axis of 3, holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 that the
-    correlation has if the true one is larger by d. NaN if a stratum does not count.
-    `skewness` is that of the mean product of independent values as skewed as these, for Pearson's correlation.
+    `variance` holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 of a correlation that is larger by d;
+    `skewness` is that of the mean product of independent values as skewed as these.
     """
 
     correlation: Floats
@@ -219,10 +204,7 @@ def _distance(v: float, w: float, k: float, critical: float) -> float:
 
 
 class _Pearson:
-    """Pearson's correlation, prepared for many permutations of `outcome`.
-
-    `copies` is how many arrays of the size of the drawn outcomes its statistics need at once.
-    """
+    """Pearson's correlation, prepared for many permutations of `outcome`."""
 
     copies = 4
 
@@ -291,11 +273,7 @@ def _zero_rounded(variance: Any) -> Any:
 
 
 class _Ranks:
-    """Ranks of one variable within strata, at places sorted by stratum and value.
-
-    `score` is F - 1/2; `first` and `last` are the ends of each place's ties, `half` is 1 / (2 n) of its stratum.
-    `influence` is that of the variance of scores, without the differences between strata.
-    """
+    """Ranks of one variable within strata, sorted by stratum and value; `score` is F - 1/2, `half` is 1 / (2 n)."""
 
     def __init__(self, values: Floats, pairs: Pairs) -> None:
         opens = np.append(True, values[1:] != values[:-1])

@@ -54,11 +54,11 @@ class FairnessTest(GroupsTest):
     Parameters
     ----------
     estimator : fitted estimator, optional
-        A model, which is neither fitted nor copied. None: the `X` of `fit` is the predictions.
+        None: the `X` of `fit` is the predictions.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
-        Names of rates, criteria and other metrics, here, in scikit-learn, fairlearn and the literature; their functions
-        and scorers; any ``f(y_true, y_pred)``; any function that takes ``sensitive_features`` (null hypothesis: groups
-        are independent of truth and prediction). The keys of a dict are the names in the results.
+        Names of metrics here, in scikit-learn, fairlearn and the literature; their functions and scorers; any
+        ``f(y_true, y_pred)``; any function that takes ``sensitive_features`` (null hypothesis: groups are independent
+        of truth and prediction). A dict's keys are names in the results.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
         All pairs of groups, or each group against everyone, everyone else, `reference_group`, or the group with the
         highest or lowest value in the data (adjusted for all pairs, as the data choose it).
@@ -152,7 +152,7 @@ class FairnessTest(GroupsTest):
     Notes
     -----
     A model whose ``predict`` takes ``sensitive_features`` or ``random_state`` gets the groups or a seed. `clone` passes
-    on the fitted model itself. Equal hypotheses, such as rates of complementary events, have one adjusted p-value.
+    on the fitted model itself. Equal hypotheses, as of complementary events, have one adjusted p-value.
 
     References
     ----------

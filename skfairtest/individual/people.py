@@ -145,22 +145,10 @@ class Neighbours:
         return np.asarray((self.plausibility(distances) <= UNUSUAL) & (distances > own))
 
     def keep(self, places: list[Floats], nearest: Callable[[Floats, NDArray[np.intp]], Floats]) -> NDArray[np.bool_]:
-        """Keep people back at every checkpoint of a path, so that it ends where nobody is too unusual.
+        """Keep people back at every checkpoint, so that no path ends at a person who is too unusual; change `places`.
 
-        Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start,
-        goes only that part of the straight way from the start, in sixteenths, where this is not so.
-
-        Parameters
-        ----------
-        places : list of ndarray of shape (n, d)
-            Where people are, in the units of X: at the start, and at every checkpoint; overwritten.
-        nearest : callable
-            ``nearest(x, people)``: the possible people nearest to points, each of one of these people.
-
-        Returns
-        -------
-        ndarray of bool, shape (n,)
-            Who was kept back.
+        Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start, goes
+        only part of the straight way, in sixteenths.
         """
         start, last, units = places[0], places[-1], 1.0 if self.scale is None else self.scale
         some, apart, own = np.flatnonzero((last != start).any(axis=1)), np.zeros(len(last)), np.zeros(len(last))

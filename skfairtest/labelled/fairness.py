@@ -35,7 +35,7 @@ class LabelledFairnessTest(FairnessTest):
     Null hypothesis: the rate is equal in the groups that are compared. People with similar guesses or scores of the
     judge (another model, a rule, a language model) are a bin, in each group on its own. In a bin the labelled people
     are a random sample, and how many people are in it is known of everybody, so that rates are estimated without
-    trusting the judge: a good one makes the standard error smaller, a bad or biased one only does not help.
+    trusting the judge: a good one makes the standard error smaller, a bad one does not help.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ class LabelledFairnessTest(FairnessTest):
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         As in `FairnessTest`.
     margin : float or tuple, optional
-        Tolerated disparity, as in `FairnessTest`.
+        As in `FairnessTest`.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         As in `FairnessTest`.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     pos_label : label, optional
-        The positive label, as in `FairnessTest`.
+        As in `FairnessTest`.
     prediction_threshold : float, optional
         Predict the positive label from this score on, as in `FairnessTest`.
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
@@ -111,18 +111,17 @@ class LabelledFairnessTest(FairnessTest):
     With shares W_b of bins and rates p_b in them, a rate is sum W_b p_b, and of a rate whose condition needs a label,
     such as the true positive rate, S1 / (S1 + S0) of two such sums over bins of those predicted positive and negative.
     The statistic is that of a linear form of independent rates, with the variance at the rates that are most likely if
-    the null hypothesis is true (with one bin, it is close to Miettinen and Nurminen's); intervals are the disparities
-    that it does not reject, and equality where the test does not. The variance counts that shares are those of a sample
-    of a population. The p-value is the larger of the normal one and a mid-p-value, of labels that are binomial in each
-    bin with the most likely rates: it decides where events are rare and one side has few labels. Bins depend on the
-    judge's scores and on how many labels there are, never on what these are: two below 90 labels of a group, up to six
-    beyond, with at least three expected labels in each.
+    the null hypothesis is true; intervals are the disparities that it does not reject, and equality where the test
+    does not. The variance counts that shares are those of a sample of a population. The p-value is the larger of the
+    normal one and a mid-p-value, of labels that are binomial in each bin with the most likely rates: it decides where
+    events are rare and one side has few labels. Bins depend on the judge's scores and on how many labels there are,
+    never on what these are: two below 90 labels of a group, up to six beyond, with at least three expected labels in
+    each.
 
     With ``label_probability`` people with the same probability are a stratum, in which labels are a random sample; of
     more than 20 different probabilities, those from one power of 2 to the next. A stratum without a label is joined
-    with the next. Labels in a bin are weighted, and count as at most so many as Hajek's variance allows, whichever of
-    them have the large weights. A caution says if few labels are expected of many people, or if labels do not look
-    random.
+    with the next. Labels in a bin are weighted, and count as at most so many as Hajek's variance allows. A caution says
+    if few labels are expected of many people, or if labels do not look random.
 
     References
     ----------

@@ -36,17 +36,7 @@ from skfairtest.tables import Sample
 
 @dataclass(frozen=True, eq=False)
 class LabelledSample(Sample):
-    """People with labels of whom `labelled` says; of others ``y_true`` holds any label.
-
-    Parameters
-    ----------
-    labelled : ndarray of bool, shape (n,)
-        Who has a true label.
-    judge : Column, Numbers or None
-        What the judge says of everybody.
-    label_probability : ndarray of shape (n,) or None
-        How probable it was that a person was labelled; None: equally probable within a group.
-    """
+    """People with labels if `labelled`; of others ``y_true`` holds any label."""
 
     labelled: Booleans = field(default_factory=lambda: np.ones(0, dtype=bool))
     judge: Column | Numbers | None = None
@@ -126,13 +116,7 @@ UNLIKE = 0.001
 
 @dataclass(frozen=True)
 class Labelled(LabelledRate):
-    """The rate of one group, or of several together, with what each bin's people are.
-
-    Parameters
-    ----------
-    seen, score : ndarray of shape (B,)
-        Labels without weights, and the judge's mean score; NaN where this is no probability.
-    """
+    """The rate of one or several groups; `seen` are unweighted labels, `score` the judge's mean (or nan)."""
 
     seen: Floats
     score: Floats
@@ -297,10 +281,7 @@ def rate_of_group(
     *,
     known: bool,
 ) -> Labelled | str:
-    """Put the people of a group into bins; a text says what cannot be estimated.
-
-    The judge's scores are probabilities if they are `known` to be.
-    """
+    """Put the people of a group into bins; a text says what cannot be estimated."""
     levels: Positions = np.zeros(len(kinds), dtype=np.intp)
     weight = np.ones(len(kinds))
     if probability is not None:
@@ -435,10 +416,7 @@ def _tested(question: Question, rows: Sequence[core.Comparison]) -> list[core.Co
 
 
 def judge_columns(rows: Sequence[core.Comparison]) -> Mapping[str, Any]:
-    """What the judge alone says of each comparison, how far that is from the estimate, and whether it is right.
-
-    The last is a question about the people at hand, whose shares in bins are known.
-    """
+    """What the judge alone says of each comparison, its distance from the estimate, and whether it is right."""
     nulls = [cast("LabelledNull", one.null) for one in rows]
     kind, sides = nulls[0].question.disparity, sides_of(nulls)
     first, second = (np.array([one.rates(one.score) for one in side])

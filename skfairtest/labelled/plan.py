@@ -191,10 +191,7 @@ def label_plan(
 
 
 def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, list[Positions], pd.DataFrame]:
-    """People of each group by their pair of roles and the judge's score, where a label is needed.
-
-    Returns roles, the rows of each stratum, and what the plan believes of its people, who are a `share` of their group.
-    """
+    """Roles, the rows of each stratum (group, roles and score) and what the plan believes of its people."""
     _, score, kinds, roles = people_in_roles(sample, rate, positive)
     known = score.min() >= 0 and score.max() <= 1
     strata, found = [], []

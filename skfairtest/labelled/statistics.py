@@ -2,7 +2,7 @@
 
 People are in bins of the judge's score. In each bin the labelled people are a random sample, and the bins' shares W_b
 are those of everybody, so that a rate is a weighted sum of independent ones (post-stratification): nothing depends on
-the judge being right, and a judge that is right makes bins in which labels hardly vary.
+the judge being right.
 
 In a bin, a person has one of two roles with regard to the rate: with p_b the first, otherwise the second. Roles are
 (event, condition): (1, 1), (0, 1) or (0, 0). The rate is t exactly where
@@ -21,10 +21,9 @@ labels in B bins has the factor n / (n - B).
 
 References
 ----------
-A. Martin Andres, M. Alvarez Hernandez and I. Herranz Tejedor (2011), Inferences about a linear combination of
-proportions, Statistical Methods in Medical Research 20, 369-387. A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I.
-Jordan and T. Zrnic (2023), Prediction-powered inference, Science 382, 669-674. D. Holt and T. M. F. Smith (1979), Post
-stratification, JRSS A 142, 33-46. J. Neyman (1934), JRSS 97, 558-625.
+A. Martin Andres, M. Alvarez Hernandez and I. Herranz Tejedor (2011), Statistical Methods in Medical Research 20,
+369-387. A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic (2023), Science 382, 669-674. D. Holt and
+T. M. F. Smith (1979), JRSS A 142, 33-46. J. Neyman (1934), JRSS 97, 558-625.
 """
 
 from __future__ import annotations
@@ -52,14 +51,8 @@ _STEPS, _ENOUGH, _NEAR = 100, 1e-12, 1e-9
 class LabelledRate:
     """Rates of people with labels in bins; leading axes are sides, comparisons or data sets.
 
-    Parameters
-    ----------
-    first, labels, share : ndarray of shape (..., B)
-        Labels that give a person the first role, labels, and the share of everybody who is in the bin.
-    roles : ndarray of shape (..., B, 2, 2)
-        Event and condition of the first and of the second role; equal roles where no label is needed.
-    people : ndarray of shape (...,)
-        How many people shares are of; infinite where these are the population.
+    `share` is that of all people in a bin (..., B); `roles` (..., B, 2, 2) are event and condition of both roles, equal
+    if no label is needed; `people` is how many shares are of, infinite for a population.
     """
 
     first: Floats
@@ -170,9 +163,8 @@ class LabelledRate:
 def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats) -> tuple[Floats, Floats]:
     """The most likely rates of bins at which the form is 0, and Lagrange's multiplier.
 
-    With the multiplier c they solve slope c p^2 - (labels + slope c) p + first = 0, and the form falls in c, in
-    the end as a constant over c. Newton's steps are therefore those of one over its distance from its end, and where
-    they lead astray, c is sought between what is too little and too much.
+    With the multiplier c they solve slope c p^2 - (labels + slope c) p + first = 0, and the form falls in c, in the end
+    as a constant over c: Newton's steps are those of one over its distance from its end, with bisection if they fail.
     """
     p = first / labels
     distance = constant + (slope * p).sum(axis=-1)
@@ -236,10 +228,7 @@ def _likely_values(sides: LabelledRate, edge: Floats | float, disparity: str) ->
 
 
 def log_tails(sides: LabelledRate, edge: float, disparity: str, alternative: str) -> Floats:
-    """Log mid-p-values of distances from the edge, if rates are the most likely ones there, (n,).
-
-    Labels are binomial in each bin, and shares are those of the people at hand. Sums are rounded to places of a grid.
-    """
+    """Log mid-p-values (n,) of distances from the edge, at its most likely rates; labels are binomial in each bin."""
     slope, *_, constant = sides._form(_likely_values(sides, edge, disparity))
     p, _ = _most_likely(slope, constant, sides.first, sides.labels)
     weight = slope / sides.labels / sides._sums(p)[1][..., None]
@@ -280,10 +269,7 @@ def disparity_limits(sides: LabelledRate, disparity: str, z: Floats) -> Floats:
 
 
 def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> Floats:
-    """Where functions that fall on the way from start to stop pass 0, by Chandrupatla's (1997) steps.
-
-    It is the start where they are not above 0 next to it, and the stop where they are not below 0.
-    """
+    """Where functions that fall from start to stop pass 0 (Chandrupatla 1997), or the end next to which they do not."""
     one, two = start + _NEAR * (stop - start), stop + _NEAR * (start - stop)
     at_one, at_two = function(one), function(two)
     ended = np.where(at_one <= 0, start, stop)
@@ -310,10 +296,9 @@ def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> 
 
 
 def bins_of(score: Floats, labelled: Floats, most: int | None = None) -> Positions:
-    """Which bin each person is in: scores of a bin are alike, and it expects at least `EXPECTED` labels.
+    """Return each person's bin: scores in it are alike, and it expects at least `EXPECTED` labels.
 
-    Neighbouring scores are joined where that adds least to the squared distances from the bins' means (Ward's rule),
-    until there are few enough bins; last those in which nobody is labelled. What the labels are plays no part.
+    Neighbouring scores are joined by Ward's rule; last those without any label. The labels' values play no part.
     """
     levels, place = np.unique(score, return_inverse=True)
     if len(levels) > QUANTILES:

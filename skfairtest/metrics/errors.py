@@ -267,10 +267,9 @@ class Robust(functionals.Functional):
     def most_people(self, counts: Floats) -> Floats:
         """The effective people of the rates of two sides (2, K), were their weights as unlike as those of both sides.
 
-        A rate is p = S1 / (S1 + S0), with the sums of the weights of n1 people with the event and of n0 without. Its
-        variance p (1 - p) / n is p^2 (1 - p)^2 (q1 / n1 + q0 / n0), where q is the mean squared weight over the squared
-        mean weight. A side with few events lacks heavy ones, and its own q1 is too small: it is averaged with that of
-        both sides, which counts as many people as `BOTH_SIDES`. The number is infinite where one of n1 and n0 is 0.
+        A rate p of n1 people with the event and n0 without has the variance p^2 (1 - p)^2 (q1 / n1 + q0 / n0), where q
+        is the mean squared weight over the squared mean weight. With few events a side's q1 is too small: it is
+        averaged with that of both sides, which counts as `BOTH_SIDES` people.
         """
         assert self.weight is not None
         assert isinstance(self.functional, functionals.Share)

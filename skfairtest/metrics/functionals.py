@@ -93,10 +93,7 @@ class Functional:
         return self.parts(masses)[0]
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the metric and each cell's part of its linearized error, mass times derivative by mass.
-
-        `pooled` are the masses under the null hypothesis, at which a metric may evaluate its error.
-        """
+        """Return the metric and each cell's part of its linearized error, mass times derivative by mass."""
         raise NotImplementedError
 
     def sampled(self, parts: Floats, counts: Floats) -> tuple[Floats, Floats]:
@@ -264,8 +261,7 @@ class Mean(Functional):
 class Share(Functional):
     """A rate (or an increasing function of one) of people who may be weighted or clustered.
 
-    Under the null hypothesis both sides have one rate: errors are taken around the pooled one, because a plug-in error
-    vanishes where a group shows no event.
+    Errors under the null hypothesis are around the pooled rate: a plug-in error vanishes if a group shows no event.
     """
 
     def __init__(
@@ -437,10 +433,8 @@ def share_pair(
 ) -> Moments:
     """Return two shares of people who may be weighted or clustered, with errors that do not vanish without events.
 
-    Under the null hypothesis squared deviations from the pooled rate are averaged with those of `PRIOR` units (people
-    or clusters) of the pooled spread, which many people outweigh; otherwise they are taken with one more person who
-    shows the event and one more who does not, of the usual weight: p (1 - p) / (n + 2) with p = (x + 1) / (n + 2) where
-    all weigh the same.
+    Under the null hypothesis squared deviations from the pooled rate are averaged with those of `PRIOR` units of the
+    pooled spread; otherwise one more person with the event and one more without are added.
     """
     together = (second if shared else first + second) if null else None
     sides = [_share_of(functional, rate, counts, together) for counts in (first, second)]

@@ -118,11 +118,7 @@ def of_labels(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_rows(function: Callable[..., Any], y_true: Any, y_pred: Any, params: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a function of people as a function of their row numbers, passed as predictions.
-
-    In this way, whatever a MetricFrame can evaluate, with any sample parameters and predictions of any shape, becomes a
-    metric of one number per person, the row number. Rows that occur twice in a resample are passed twice.
-    """
+    """Return a function of people as one of their row numbers: whatever a MetricFrame evaluates becomes a metric."""
 
     def of_numbers(y_true_: NDArray[Any], y_pred_: NDArray[Any]) -> Any:
         rows = np.asarray(y_pred_).astype(np.intp)
@@ -220,26 +216,7 @@ class Cell(NamedTuple):
 
 
 class Cells:
-    """All tests of a frame; each runs when its result is first needed.
-
-    Parameters
-    ----------
-    metrics : mapping of object to (callable, mapping of str to ndarray)
-        The function behind each name of the frame, and its sample parameters; None for a function whose tests have
-        all been run.
-    y_true, y_pred : ndarray of shape (n, ...)
-        As MetricFrame evaluates them.
-    people : mapping, mapping
-        What `people_of` returns.
-    levels : sequence of tuple
-        Combinations of control features; one empty tuple without any.
-    by_group : DataFrame
-        What the frame shows.
-    params : mapping
-        Parameters of the tests.
-    seed : int, RandomState, Generator or None
-        Their source of randomness, the same for all of them.
-    """
+    """All tests of a frame; each runs when its result is first needed."""
 
     def __init__(
         self,
@@ -312,10 +289,7 @@ class Cells:
         return reason
 
     def _ways(self, name: Any, rows: Positions) -> Iterator[tuple[str, Callable[..., Any], Any, Any, dict[str, Any]]]:
-        """Yield the ways in which a metric can be tested, the best first: the function, and the columns that it reads.
-
-        The last one, by rows, always agrees with the values shown.
-        """
+        """Yield the ways in which a metric can be tested, best first; the last, by rows, agrees with the frame."""
         function, params = self.metrics[name]
         assert function is not None  # where it was left behind all tests had been made
         y_true, y_pred = (values[rows] for values in self.labels.values())
@@ -333,10 +307,7 @@ class Cells:
         yield "rows", of_rows(function, stacked(y_true), stacked(y_pred), params), 0 * numbers, numbers, {}
 
     def _as_read(self, metric: Metric, positive: Any) -> dict[str, NDArray[Any]] | None:
-        """Return true labels and predictions as a known metric reads them; None where it cannot.
-
-        The positive label is 1: the one that scikit-learn's and fairlearn's functions treat as positive.
-        """
+        """Return true labels and predictions as a known metric reads them; None where it cannot."""
         columns = {name: values for name, values in self.labels.items() if name in metric.reads or name == "y_pred"}
         if any(values.ndim > 1 for values in columns.values()):
             return None

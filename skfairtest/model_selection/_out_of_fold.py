@@ -1,8 +1,7 @@
 """Predictions for every person from a model that was not trained on this person.
 
-One model per fold is combined into an object that a test uses like a single fitted model. The test calls it on the
-training data, and the prediction for each person comes from the model of the fold that left this person out.
-`cross_val_predict` does so too, but hands the groups to no method that predicts.
+The models of all folds are one object that a test calls on the training data like a fitted model. `cross_val_predict`
+does so too, but hands the groups to no method that predicts.
 """
 
 from __future__ import annotations
@@ -214,23 +213,7 @@ def rows_of(data: Any, rows: Rows) -> Any:
 
 
 class OutOfFold:
-    """The models of all folds, as one fitted model for the people in the training data.
-
-    It has the methods that all of them have.
-
-    Parameters
-    ----------
-    estimator : estimator
-        What is cloned and trained without each fold.
-    X, y : array-like of n rows
-        The people.
-    splits : sequence of (ndarray, ndarray)
-        Positions of the people to train on and to test on; everybody is tested exactly once.
-    params : mapping
-        Further arguments of `fit`; those with a value for each person, or mappings of such columns, are divided.
-    classes : tuple or None
-        The labels of the whole data, in the order of the columns of scores.
-    """
+    """The models of all folds as one fitted model of the training data, with the methods that all of them have."""
 
     def __init__(
         self,

@@ -101,8 +101,7 @@ class FairSelection:
     def _criterion(self, fair: Floats, defined: Floats) -> tuple[Floats, str, float]:
         """Interpret scores, `defined` those of complete candidates: how fair each is, what that is, and the limit.
 
-        They are upper bounds of differences (at most 0), worst ends of ratios (from 0 to 1) or p-values. Twice the mean
-        of p-values is one, however those of folds depend on each other.
+        Twice the mean of p-values is a p-value, however those of folds depend on each other.
         """
         low, high, mean = float(defined.min()), float(defined.max()), fair.mean(axis=1)
         scores = f"fairness={self.fairness!r} has scores between {low:.3g} and {high:.3g}"

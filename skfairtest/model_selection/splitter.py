@@ -1,8 +1,7 @@
 """Folds stratified on label and group together.
 
 People are sorted by label, and by group within a label, and dealt to the folds in turn, as `StratifiedKFold` deals the
-people of a class. So the numbers of people in any two folds differ by at most one for all people, for every label and
-for every group with a label, and for a group by at most the number of labels.
+people of a class. So any two folds differ by at most one person of each label, and one of each group within a label.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class PairedFairnessTest(FairnessTest):
 
     Null hypothesis: the disparity of `metric` between the groups compared is the same under both models. That is, the
     change of the metric from model A to model B is the same in these groups, whatever it is, and however often the
-    models disagree in either. Which of the models makes more errors is another question. In one group alone, it is that
-    the rate is the same under both models: McNemar's exact test.
+    models disagree in either. In one group alone, it is that the rate is the same under both models: McNemar's exact
+    test.
 
     Of a rate whose condition does not depend on the prediction (selection rate, true and false positive rate, accuracy)
     the change is the mean of d = b - a among those who meet the condition, where a and b say whether the event happens
@@ -61,8 +61,8 @@ class PairedFairnessTest(FairnessTest):
     Parameters
     ----------
     estimator_a, estimator_b : fitted estimators, optional
-        Model A, such as the one in production, and model B, the candidate. They are neither fitted nor copied here.
-        None for both: the `X` of `fit` holds the predictions of A and B as two columns.
+        Model A, such as the one in production, and model B, the candidate. None for both: the `X` of `fit` holds the
+        predictions of A and B as two columns.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         As in `FairnessTest`; every metric that has a value of each group, and is compared by differences.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}
@@ -83,18 +83,17 @@ class PairedFairnessTest(FairnessTest):
     n_resamples : int, default=9999
         Resamples drawn where a null distribution is not enumerated.
     pos_label : label, optional
-        The positive label, as in `FairnessTest`.
+        As in `FairnessTest`.
     prediction_threshold : float, optional
-        Predict the positive label from this score on: for models that only give probabilities. None: the models' own
-        predictions.
+        As in `FairnessTest`.
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The models' method that gives scores, as of `FairnessTest`.
+        As in `FairnessTest`.
     random_state : int, RandomState, Generator or None
         Seed of what is drawn, and of the predictions of randomised models.
     n_jobs : int, optional
-        Processes among which resamples are divided. The result is the same.
+        Number of processes; the result does not depend on it.
     verbose : int, default=0
-        With 1, progress of everything that takes more than a second is shown on standard error.
+        1 shows progress on standard error.
 
     Attributes
     ----------

@@ -51,8 +51,8 @@ MODELS = ("a", "b")
 class Change(Functional):
     """The value of a metric under model B less that under model A, on the same samples.
 
-    Each sample's part of the error is the difference of its parts under both models, so that their squares have the
-    covariance of the models in them (for areas under the ROC curve DeLong's of two curves).
+    Each sample's part of the error is the difference of its parts under both models, whose squares have the covariance
+    of the models in them (of areas under the ROC curve: DeLong).
     """
 
     def __init__(self, of_b: Functional, of_a: Functional) -> None:
@@ -99,13 +99,7 @@ class Change(Functional):
 
 @dataclass(frozen=True)
 class Paired(BuiltIn):
-    """The change of a metric from model A to model B.
-
-    Parameters
-    ----------
-    of : Rate or ScoreMetric
-        The metric.
-    """
+    """The change of a metric from model A to model B."""
 
     of: Any = None
 
@@ -208,9 +202,8 @@ class PairedMeasurement(core.Measurement):
 class ChangeNull(core.NullDistribution):
     """The null distribution of the difference of two groups' changes from model A to model B.
 
-    With `sums`, which are counts of the sum of both models' events, to the size of model B's disparity less that of
-    model A's. A group that is compared with everyone is tested against everyone else, from whom it is farther by
-    1 / `times`.
+    With `sums`, counts of both models' events, it is that of the size of B's disparity less A's. A group that is
+    compared with all people is tested against the others, from whom it is farther by 1 / `times`.
     """
 
     changes: statistics.Changes
@@ -374,8 +367,7 @@ def measure_changes(
 def counts_of(metric: Paired, kinds: Kinds, pos_label: object, shape: tuple[int, ...]) -> Integers:
     """Count changes and sums of both models' events, an array (2, S, G, 3).
 
-    Changes: who has the event under B alone, under A alone, and under both or neither. Sums: under both, under neither,
-    and under one.
+    Changes: event under B alone, under A alone, both or neither. Sums: both, neither, one.
     """
     context = Context(kinds.values, pos_label)
     (a, given), (b, _) = (metric.masks(context, model) for model in MODELS)

@@ -24,26 +24,7 @@ from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p
 
 @dataclass(frozen=True, eq=False)
 class PairedRecord(Recorded):
-    """What the comparison of two models found.
-
-    Parameters
-    ----------
-    setup : Setup
-        How it was set up; its `models` say whether values are disparities, their sizes, or rates.
-    names : (str, str)
-        What models A and B are called.
-    shares : tuple of str
-        Metrics that are shares of people.
-    p_value : float
-        The global p-value.
-    concern : bool
-        Whether the models differ significantly; of sizes, whether model B was not certified.
-    results : tuple of mapping
-        Rows of ``comparisons_`` with texts as labels; ``feature`` (what divides people into groups), ``value_a`` and
-        ``value_b``.
-    not_compared : tuple of str
-        What was left out, and why.
-    """
+    """The record of a comparison of two models; `concern`: they differ, or (of sizes) model B is not certified."""
 
     setup: Setup
     names: tuple[str, str]

@@ -20,11 +20,9 @@ sample, the square of the stratum's distance.
 
 References
 ----------
-T. Tango (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
-design. Statistics in Medicine 17, 891-908: one group, equations 7 to 11. C. J. Lloyd (2008). Exact p-values for
-discrete models obtained by estimation and maximization. Australian and New Zealand Journal of Statistics 50, 329-345.
-Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott (1948). Consistent estimates based on partially
-consistent observations. Econometrica 16, 1-32.
+T. Tango (1998). Statistics in Medicine 17, 891-908: one group, equations 7 to 11. C. J. Lloyd (2008). Australian and
+New Zealand Journal of Statistics 50, 329-345. Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott
+(1948). Econometrica 16, 1-32.
 """
 
 from collections.abc import Sequence
@@ -143,9 +141,8 @@ def _variance(counts: Floats, delta: Floats) -> Floats:
 def common_mean(counts: Floats, edge: Floats) -> Floats:
     """Return the most likely mean of the second group, given that the first's is larger by `edge`.
 
-    The likelihood of a mean is concave, with the derivative n (mean - delta) / v(delta): its maximum is where those of
-    both groups cancel, between what each group says by itself. Counts (2, S, 3) and edges (..., 1) or (..., S) give an
-    array (..., S).
+    The likelihood is concave with the derivative n (mean - delta) / v(delta): its maximum is where those of both groups
+    cancel. Counts (2, S, 3) and edges (..., 1) or (..., S) give an array (..., S).
     """
     (one, two), (n1, n2), (first, second) = counts, counts.sum(axis=-1), means_of(counts)
     first = first - edge

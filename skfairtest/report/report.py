@@ -21,19 +21,7 @@ MEANINGS = {"significant": "significant", "few": "too few to tell"}
 
 @dataclass(frozen=True)
 class Bar(Recorded):
-    """An interval on a line: its ends, the estimate and equality in percent of the width; nan where there is none.
-
-    Parameters
-    ----------
-    low, at, high : float
-        The ends and the estimate.
-    null : float
-        The value of equal groups.
-    kind : {"", "significant", "few"}
-        What the estimate looks like.
-    start : float
-        Where the estimate moved from.
-    """
+    """An interval on a line: its ends, estimate and equality in percent of the width; nan if there is none."""
 
     low: float
     at: float
@@ -71,21 +59,7 @@ def bars(
 
 @dataclass(frozen=True)
 class Cell(Recorded):
-    """A text with what a page shows beside it.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-    under : str
-        What stands below it on a page, smaller.
-    shade : str
-        Its hue and level, such as "warm3".
-    mark : {"", "significant", "few"}
-        Whether it is significant, or rests on too few people to tell.
-    bar : Bar, optional
-        The interval that it is about.
-    """
+    """A text with what a page shows beside it: smaller text below, a shade such as "warm3", a mark, an interval."""
 
     text: str
     under: str = ""
@@ -103,21 +77,7 @@ Text = str | Cell
 
 @dataclass(frozen=True)
 class Column(Recorded):
-    """A column of a table.
-
-    Parameters
-    ----------
-    head : str
-        Its heading.
-    kind : {"name", "number", "word", "mark"}
-        Names of the data, numbers or words; a word that is a mark alone where lines are short.
-    named : bool
-        Whether the heading is a name of the data itself.
-    under : str, optional
-        If not None, a page has its cells below those of the column before it, with this text in front of them.
-    shows : str or callable
-        What it shows of a row: a field of it, or what a function writes of it.
-    """
+    """A column of a table; if `under` is not None, a page shows it below the column before, with this text in front."""
 
     head: str
     kind: str = "number"
@@ -137,24 +97,7 @@ class Column(Recorded):
 class Table(Recorded):
     """A table; if it has three columns or more, a row of a first cell alone is the heading of those below it.
 
-    Parameters
-    ----------
-    columns : tuple of Column
-        The columns.
-    rows : tuple of tuple of (str or Cell)
-        A text for each column.
-    caption : str
-        What is in it.
-    marked : frozenset of int
-        Rows of significant disparities.
-    few : int, optional
-        How many rows, the first ones, a short report shows; None: all.
-    folded : bool
-        Whether a page shows the caption alone until it is unfolded, and a short text nothing.
-    notes : tuple of str
-        What explains it.
-    key : tuple of (str, str)
-        Shades with what they mean.
+    A short report shows the first `few` rows (None: all), and nothing of a table that is `folded`.
     """
 
     columns: tuple[Column, ...]
@@ -205,19 +148,7 @@ class Table(Recorded):
 
 @dataclass(frozen=True)
 class Figure(Recorded):
-    """A drawing as data.
-
-    Parameters
-    ----------
-    shape : {"histogram", "curves"}
-        The function of `draw` that draws it.
-    title, caption : str
-        What it is called, and what there is to see.
-    columns : mapping of str to tuple of float
-        What that function takes.
-    x, y : str
-        What the axes say.
-    """
+    """A drawing as data: `shape` is the function of `draw` that draws the columns."""
 
     shape: str
     title: str
@@ -229,48 +160,10 @@ class Figure(Recorded):
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Recorded):
-    """What a test found.
+    """The result of a test as texts, tables and drawings, in the order in which they are shown.
 
-    Parameters
-    ----------
-    title : str
-        What it is about.
-    about : tuple of str
-        What was tested.
-    verdict : str
-        The verdict.
-    concern : bool, optional
-        Whether the verdict is one of a significant disparity; None: nothing was decided.
-    remarks : tuple of str
-        What has to be known with the verdict.
-    numbers : tuple of (str, str)
-        The numbers that a reader wants first.
-    grid : tuple of Table
-        Groups by metrics, as a picture.
-    lead : str
-        What stands above the findings.
-    findings : tuple of (str or Cell)
-        What was found, in sentences.
-    hypotheses : tuple of str
-        The null hypotheses.
-    figures : tuple of Figure
-        The drawings.
-    tables : tuple of Table
-        The tables.
-    parts : tuple of Report
-        Sections with reports of their own.
-    left_out : tuple of Table
-        What was left out, and why.
-    methods : tuple of str
-        What the numbers were computed with, and who described it.
-    notes : tuple of str
-        How to read the tables.
-    reproduce : tuple of str
-        What it takes to compute the numbers again; lines that begin with spaces are code.
-    folded : bool
-        Whether a page shows the title alone until it is unfolded; a short text ends before it.
-    headed : bool
-        Whether a text has its title, and headings.
+    `concern` is whether the verdict is a significant disparity (None: undecided). Of a `folded` report a page shows the
+    title alone until it is unfolded. Lines of `reproduce` that begin with spaces are code.
     """
 
     title: str = ""

@@ -32,19 +32,7 @@ Bounds = Callable[[int, float], Possible]
 
 @dataclass(frozen=True)
 class Violation:
-    """A way in which data may mislead: how its amount is called, its unit, and which amounts are looked at.
-
-    Parameters
-    ----------
-    parameter : str
-        Column of the amounts.
-    least, most : float
-        The smallest amount, with which nothing is violated, and the largest one.
-    grid : tuple of float
-        Amounts in the frame where none are asked for.
-    survives : str
-        What a verdict survives, with a place for the amount.
-    """
+    """A way in which data may mislead: its parameter, and amounts from `least` (nothing is violated) to `most`."""
 
     parameter: str
     least: float
@@ -155,10 +143,9 @@ def analysed(
     up_to: Bounds | None = None,
     further: Callable[[float], int] = lambda amount: 0,
 ) -> Sensitivity:
-    """Tabulate what may be with the amounts `at`, and find the largest of the candidates that the verdict survives.
+    """Tabulate the results at the amounts `at`, and find the largest candidate that the verdict survives.
 
-    `base` is the result if nothing is violated. If bounds do not widen with the amount, `up_to` are those of all
-    smaller amounts together. `further` hypotheses may join the family with an amount.
+    If bounds do not widen with the amount, `up_to` are those of all smaller amounts together.
     """
     violation, concern = VIOLATIONS[to], base.verdict.concern
 

@@ -24,17 +24,7 @@ from skfairtest.sensitivity.analysis import Possible, Sensitivity, analysed
 
 @dataclass(frozen=True)
 class Counted:
-    """What a sensitivity analysis needs of a fitted test: counts, no people.
-
-    Parameters
-    ----------
-    result : Result or None
-        What was found; None where there is no analysis.
-    refused : str
-        Why there is none.
-    unassigned : Unassigned or None
-        People of unknown group.
-    """
+    """What a sensitivity analysis needs of a fitted test: counts, no people; `refused` says why there is no result."""
 
     result: Result | None
     refused: str = ""
@@ -108,9 +98,8 @@ def _missing_groups(unassigned: Unassigned | None, base: Result, at: Any) -> Sen
 def _confounding(base: Result, at: Any) -> Sensitivity:
     """Rosenbaum's bounds: the tests that all strata have the odds ratio gamma, and 1 / gamma, at their worst and best.
 
-    Given the totals of a stratum, people of equal covariates whose odds of being in the group differ by up to gamma
-    leave the events of the group between two noncentral hypergeometric distributions, with these odds ratios. The bound
-    is the exact one whatever `method` the test has: Wald's test of an odds ratio is below it in small samples.
+    If odds of being in the group differ by up to gamma, a stratum's events lie between two noncentral hypergeometric
+    distributions with these odds ratios. The bound is exact whatever `method` is: Wald's is too small in small samples.
     """
     question = replace(base.settings.question, disparity="odds_ratio", method="auto")
     if question.margin_bounds is not None:

@@ -20,9 +20,8 @@ therefore at least what a chord between them says: limits of the difference need
 
 References
 ----------
-R. Turner, A. Ly and P. Grunwald (2024), Generic E-variables for exact sequential k-sample tests that allow for optional
-stopping, Journal of Statistical Planning and Inference 230. I. Waudby-Smith and A. Ramdas (2024), Estimating means of
-bounded random variables by betting, JRSS B 86, 1-27. B. Chugg et al. (2023), Auditing Fairness by Betting, NeurIPS.
+R. Turner, A. Ly and P. Grunwald (2024), Journal of Statistical Planning and Inference 230. I. Waudby-Smith and A.
+Ramdas (2024), JRSS B 86, 1-27. B. Chugg et al. (2023), Auditing Fairness by Betting, NeurIPS.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def log_payoffs(values: Floats, counts: Floats, centre: Any, differences: Floats
 def log_payoffs_of_means(values: Floats, counts: Floats, differences: Floats, bets: Floats = BETS) -> Floats:
     """Return logarithms of what bets on the difference of a batch's means pay: ``1 + k (mean_a - mean_b - d)``.
 
-    The samples of a batch need not be independent, and all of them together are one observation.
+    A batch is one observation, so that its samples need not be independent.
     """
     n = counts.sum(axis=-1)
     mean = (counts * values[..., None, :]).sum(axis=-1) / np.maximum(n, 1.0)
@@ -151,29 +150,13 @@ def e_holm(log_e: Floats) -> Floats:
 
 @dataclass(eq=False)
 class EProcess:
-    """The evidence about the differences of two means of P pairs, from the first block on; of a size that stays.
+    """The evidence about the differences of two means of P pairs, from the first block on.
 
-    Parameters
-    ----------
-    margin : float
-        Differences from ``-margin`` to ``margin`` are tolerated.
-    method : {"blocks", "betting"}
-        Bets on every sample, or on the difference of a block's means.
-    differences : ndarray of float, shape (D,)
-        Differences at which limits are followed.
-    tested : ndarray of float, shape (P, 2, J)
-        Log wealth of every bet against ``difference <= margin`` and, with groups swapped, ``difference >= -margin``.
-    followed : ndarray of float, shape (P, 2, D, ALWAYS)
-        Log wealth against ``difference <= d`` for each of `differences`, and with groups swapped.
-    seen : ndarray of float, shape (P, 2, 2)
-        Samples and sums of values of both groups, as far as they were compared.
-    weight, weighted : ndarray of float, shape (P,)
-        Sums over blocks of ``n_a n_b / (n_a + n_b)``, and of this times the difference of means.
-    low, high : ndarray of float, shape (P,)
-        Limits of the difference now. They hold at all looks together; so would the narrowest ones so far, which say
-        nothing sensible once the difference changes.
-    n_blocks : ndarray of float, shape (P,)
-        How many blocks were compared.
+    `tested` (P, 2, J) is the log wealth of every bet against ``difference <= margin`` and, with groups swapped,
+    ``difference >= -margin``; `followed` (P, 2, D, ALWAYS) that against ``difference <= d`` for each of `differences`.
+    `seen` (P, 2, 2) has samples and sums of both groups; `weight` and `weighted` (P,) are sums over blocks of
+    ``n_a n_b / (n_a + n_b)`` and of this times the difference of means. Limits `low` and `high` hold at all looks
+    together; so would the narrowest ones so far, which say nothing sensible once the difference changes.
     """
 
     margin: float

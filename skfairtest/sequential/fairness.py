@@ -399,13 +399,7 @@ class SequentialFairnessTest(ReportMixin):
         return sample, ready
 
     def _same_columns(self, sample: Sample, y_pred: Any, y_true: Any) -> dict[str, Any]:
-        """The names of the columns of all batches, of which unnamed ones go with any.
-
-        Raises
-        ------
-        ValueError
-            If a column has another name: a batch of other columns is another stream's.
-        """
+        """The names of the columns of all batches, of which unnamed ones go with any."""
         features = [column.name for column in sample.sensitive]
         names = {"y_pred": series_name(y_pred), "y_true": series_name(y_true)}
         names |= {f"sensitive_features[{i}]": name for i, name in enumerate(features)}

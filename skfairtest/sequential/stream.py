@@ -43,21 +43,7 @@ Record = tuple[int, Any, Any, str, Positions, Floats]
 
 @dataclass(frozen=True)
 class Plan(Recorded):
-    """What is tested, and how; it is the same from the first batch to the last.
-
-    Parameters
-    ----------
-    bounds : mapping of str to tuple of float
-        Of every metric, in their order, the least and the greatest value of a sample.
-    alpha, margin : float
-        The level, and the tolerated difference.
-    method, adjust : str
-        As of the test; None: no adjustment.
-    blocks : {"queues", "batches"}
-        What a block is: the next samples of both groups' queues, or the samples of both groups in a batch.
-    groups : mapping of group to int, or None
-        All groups that will come, if they are known, and how many samples a block of queues has of each.
-    """
+    """What is tested, and how, from the first batch to the last."""
 
     bounds: Mapping[str, tuple[float, float]]
     alpha: float
@@ -77,34 +63,10 @@ class Plan(Recorded):
 class Stream(Recorded):
     """What is known of all batches so far; apart from `records` and `queues` its size does not depend on them.
 
-    Parameters
-    ----------
-    plan : Plan
-        What is tested.
-    arrivals : dict of group to int
-        The groups, and in which generation each came.
-    pairs : list of tuple
-        Both groups of each pair, in the order in which pairs came.
-    share, size : ndarray of float, shape (P,)
-        The share of the level that a pair's family has, and how many hypotheses the family has.
-    evidence : dict of str to EProcess
-        By metric, of all pairs.
-    log_adjusted, log_most : ndarray of float, shape (n_metrics, P)
-        The largest adjusted log e-value of a pair so far, and the largest of its own.
-    rejected_at : ndarray of float, shape (n_metrics, P)
-        Looks; nan: not yet.
-    totals : dict of (metric, group) to list of float
-        Samples and sums of their values, unscaled.
-    queues : dict of (metric, group) to list of float
-        Values of samples that some pair has not compared yet, in their order.
-    taken : dict of str to ndarray of int, shape (P, 2)
-        By metric, how many of these each pair has compared.
-    records : list of Record
-        What pairs were at every look that compared any.
-    looks : int
-        Batches that were taken in.
-    log_global : float
-        The largest adjusted log e-value of any pair so far, adjusted whatever was asked for.
+    `arrivals` has the generation in which each group came. `share` and `size` (P,) are a pair's family's share of the
+    level and number of hypotheses. `log_adjusted`, `log_most` and `rejected_at` (n_metrics, P) are a pair's largest log
+    e-values so far, adjusted and not, and the look of its rejection (nan: not yet). `totals` are samples and sums.
+    `queues` are values that some pair has not compared yet, and `taken` (P, 2) how many of them each pair has.
     """
 
     plan: Plan
@@ -271,9 +233,8 @@ class Stream(Recorded):
     def disparities(self, metric: str) -> Floats:
         """The difference of every pair now and its limits, which exclude equality if it was rejected, (P, 3).
 
-        Equality, or a difference within the margin, lies inside until it is rejected. If it is true it is therefore
-        outside with at most the probability with which the test ever rejects it; limits of other differences are cut
-        only where they lie across equality from the estimate.
+        Equality or a difference within the margin lies inside until it is rejected, so that it is outside with at most
+        the probability that the test ever rejects it.
         """
         process, width, margin = self.evidence[metric], self.plan.width(metric), self.plan.margin
         rejected = ~np.isnan(self.rejected_at[list(self.evidence).index(metric)])

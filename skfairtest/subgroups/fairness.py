@@ -143,12 +143,12 @@ class SubgroupScan(GroupsTest):
     available only with "familywise".
 
     "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
-    (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing.
+    (Tarone 1990): very small subgroups cost nothing.
 
     The hypotheses are about each subgroup as a whole: where women are treated worse, so are young women, although being
-    young adds nothing. Subgroups that add nothing are left out of `comparisons_`. Each further one there still differs
-    within the strata that the subgroups above it define, adjusted for everything searched. Its description is no longer
-    than needed: a subgroup is replaced by a shorter description if it does not differ at the level within that one.
+    young adds nothing. Subgroups that add nothing are left out of `comparisons_`. Each further one still differs within
+    the strata that the subgroups above it define, adjusted for everything searched. A shorter description replaces it
+    if it does not differ within that one at the level.
 
     References
     ----------

@@ -38,10 +38,9 @@ GUARANTEES = ("familywise", "split")
 
 
 def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSequence | None) -> list[list[Floats]]:
-    """Return the people of every cell and each measure's sums over them: of all, or with a `seed` of two random halves.
+    """Return the people of every cell and each measure's sums: of all, or with a `seed` of two random halves.
 
-    People who are alike in all that matters are counted first, so that sums depend on no order of rows, and neither
-    does who is in which half.
+    People who are alike are counted first, so that nothing depends on the order of rows.
     """
     keys = np.concatenate([cells.of_row[:, None], *(measure.rows for measure in measures)], axis=1)
     kinds, place = np.unique(keys, axis=0, return_inverse=True)
@@ -64,8 +63,8 @@ def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSeq
 class Scanned:
     """The subgroups of one measure, each tested against the others.
 
-    `people` is how many of each cell are tested. `log_p` and `smallest` are logarithms of p-values and of the smallest
-    ones there can be; `own` and `rest` are the sums of both sides, arrays (n, strata, K).
+    `smallest` is the log of the smallest p-value there can be; `own` and `rest` are the sums (n, strata, K) of both
+    sides.
     """
 
     measure: Measure
@@ -103,13 +102,11 @@ class Scanned:
 
 
 def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
-    """Return logarithms of the p-values of means, adjusted by the smallest one of each permutation of people.
+    """Return logarithms of the p-values of means, adjusted by the smallest of each permutation of people within strata.
 
-    People's values are permuted within strata, and every subgroup is tested anew; the adjusted p-value is the share of
-    permutations whose smallest p-value is at most as large. It is exact where nothing differs, whatever the values'
-    distribution, which Welch's p-values of small subgroups are not; see Westfall and Young (1993). Subgroups that are
-    compared in contexts of the same features are a family of their own, whose values are permuted within these
-    contexts: where contexts differ, the others' p-values are small in every such permutation. Families are combined by
+    It is exact if nothing differs, whatever the values' distribution (Westfall and Young 1993), which Welch's p-values
+    of small subgroups are not. Subgroups compared in contexts of the same features are a family, permuted within these
+    contexts: otherwise contexts that differ make p-values small in every permutation. Families are combined by
     Bonferroni's inequality.
     """
     families, out = scanned.subgroups.contexts, np.zeros(len(scanned.log_p))
@@ -170,14 +167,10 @@ Step = tuple[int, float]
 def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
     """Choose among significant subgroups those that explain all of them, the strongest evidence first.
 
-    Given those chosen, a subgroup is tested within the strata that they divide people into: inside, outside, and
-    outside of their contexts. It is chosen if it still differs, its p-value times the number of all hypotheses at most
-    `alpha`. In place of a chosen subgroup a shorter description is taken that explains it: one that differs as well,
-    and within which it does not differ any more, at the level without adjustment. A subgroup whose context lies inside
-    that of a chosen one is tested in its own context alone.
-
-    If the subgroups of some set explain everything, the probability that one more is chosen after them is at most
-    `alpha` (Bonferroni's inequality, whatever led to the set).
+    A subgroup is chosen if it still differs within the strata of those chosen, its p-value times the number of all
+    hypotheses at most `alpha`. A shorter description takes its place if that differs as well, and the subgroup does not
+    differ within it at the level without adjustment. If some set explains everything, the probability that one more is
+    chosen after it is at most `alpha` (Bonferroni's inequality, whatever led to the set).
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
     given = Given(tested)
@@ -201,13 +194,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
 
 
 class Given:
-    """P-values of subgroups given others, within the strata that these divide people into.
-
-    Parameters
-    ----------
-    tested : Scanned
-        The subgroups.
-    """
+    """P-values of subgroups given others, within the strata that these divide people into."""
 
     def __init__(self, tested: Scanned) -> None:
         self.tested = tested
@@ -289,23 +276,7 @@ REPORTED_COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class ScanRecord(Recorded):
-    """The record of a scan.
-
-    Parameters
-    ----------
-    setup : Setup
-        How it was set up.
-    metrics, features, contextual : tuple of str
-        Names of the metrics, of the features that tell people apart, and of those of contexts.
-    guarantee : str
-        As in the scan.
-    n_searched, n_tested, n_significant : int
-        Subgroups searched, different hypotheses, and subgroups that differ.
-    p_value, remaining_p_value : float
-        As of the scan.
-    frame : DataFrame
-        The subgroups that are reported, as in ``comparisons_``.
-    """
+    """The record of a scan."""
 
     setup: Setup
     metrics: tuple[str, ...]

@@ -70,7 +70,7 @@ class UncertainGroupsTest(FairnessTest):
     n_resamples : int, default=1999
         How often outcomes are drawn, for each comparison.
     pos_label : label, optional
-        The positive label, as in `FairnessTest`.
+        As in `FairnessTest`.
     random_state : int, RandomState, Generator or None
         Seed of the draws.
     verbose : int, default=0

@@ -40,10 +40,7 @@ REFINED = 4
 
 @dataclass(frozen=True)
 class UncertainNull(core.NullDistribution):
-    """The statistics of outcomes that are drawn with the most likely rates at a disparity.
-
-    `drawn` are those at the disparities that are tested; `value` is the estimate, which every interval contains.
-    """
+    """The statistics of outcomes that are drawn with the most likely rates at a disparity."""
 
     rates: UncertainRates
     drawn: dict[float, Floats]
@@ -66,10 +63,9 @@ class UncertainNull(core.NullDistribution):
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities that are not rejected at the levels of normal quantiles, and the estimate.
 
-        The way from the estimate begins at the last tested disparity before the first that is rejected, and ends at
-        that one, so that the interval contains what is not rejected. Critical values are those of draws at that end
-        and at limits, which are found in steps; between, they lie on a line. Draws where the way begins are left out:
-        with hardly any event they are all alike there, and say nothing of the next disparities.
+        The interval ends at the first tested disparity that is rejected, so that it contains what is not. Critical
+        values are those of draws at that end and at limits, and lie on a line between. Draws at the other end are left
+        out: with hardly any event they are all alike.
         """
         question, found = self.question, []
         two_sided = question.alternative == "two-sided" and question.margin_bounds is None

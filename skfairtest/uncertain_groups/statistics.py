@@ -11,7 +11,7 @@ a group is N_g0 / (N_g0 + N_g1):
   role of person i. Right if, within each group, role and probabilities are independent: what the probabilities were
   made from (surname, address) says nothing more about the role (McCartan et al. 2024, the model without covariates).
 
-Both need probabilities that are right on average: of the people with a probability of .3, 30% are in the group.
+Both need calibrated probabilities: of the people with a probability of .3, 30% are in the group.
 
 Rates are compared among the people who meet the condition, by linear forms sum d_i y_i of their outcomes y: with
 d_i = p_ig / sum p_g - p_ih / sum p_h for the weighted estimate; for the likelihood with the coefficients of least
@@ -26,10 +26,9 @@ with the most likely rates of the null hypothesis, at the disparity that is test
 
 References
 ----------
-J. Chen, N. Kallus, X. Mao, G. Svacha and M. Udell (2019), Fairness under unawareness, FAT*. C. McCartan, R. Fisher,
-J. Goldin, D. E. Ho and K. Imai (2024), Estimating racial disparities when race is not observed. O. Miettinen and
-M. Nurminen (1985), Statistics in Medicine 4, 213-226. B. E. Storer and C. Kim (1990), Exact properties of some exact
-test statistics for comparing two binomial proportions, JASA 85, 146-155 (p-values at the most likely common rate).
+J. Chen, N. Kallus, X. Mao, G. Svacha and M. Udell (2019), FAT*. C. McCartan, R. Fisher, J. Goldin, D. E. Ho and K. Imai
+(2024), Estimating racial disparities when race is not observed. O. Miettinen and M. Nurminen (1985), Statistics in
+Medicine 4, 213-226. B. E. Storer and C. Kim (1990), JASA 85, 146-155 (p-values at the most likely common rate).
 """
 
 from collections.abc import Callable
@@ -108,8 +107,7 @@ def _roles(table: Floats) -> Floats:
 def _newton(rows: Rows, shares: Floats) -> Floats:
     """Take a step of Newton's method towards the largest likelihood, with shares that add up to 1 and stay above 0.
 
-    The logarithm of a linear function has minus the square of its gradient as second derivative, so that the observed
-    information is one block for each role; the multipliers of the sums follow from the blocks.
+    The second derivative of the logarithm of a linear function is minus the square of its gradient.
     """
     roles = np.flatnonzero(rows.counts.any(axis=0))
     likelihood = (rows.p @ shares)[:, roles]
@@ -130,22 +128,9 @@ def _newton(rows: Rows, shares: Floats) -> Floats:
 class UncertainRates:
     """Two values that are linear in the outcomes of people who meet a condition, with the disparity as edge.
 
-    Parameters
-    ----------
-    people, events : ndarray of shape (M,)
-        People with each row of probabilities, and those who show the event.
-    coefficients : ndarray of shape (2, M)
-        What outcomes are multiplied by: sums over people are the rates of both sides.
-    chances : ndarray of shape (M, 3)
-        What the rate of a row is where both sides have rates a and b: chances @ (a, b, 1).
-    robust : bool
-        Whether rates may differ among people of the same group, depending on their probabilities.
-    reference : ndarray of shape (2, 2)
-        What errors of the probabilities add to covariances.
-    scale : Scale
-        How values follow from rates.
-    disparity : {"difference", "ratio"}
-        How values are compared.
+    Rows of probabilities have `people` and `events` (M,); sums of outcomes times `coefficients` (2, M) are both sides'
+    rates a and b, at which a row's rate is `chances` (M, 3) @ (a, b, 1). If `robust`, rates may depend on the
+    probabilities within a group. `reference` is what errors of the probabilities add to the covariance.
     """
 
     people: Floats
@@ -183,10 +168,7 @@ class UncertainRates:
 
     @cached_property
     def _worth(self) -> Floats:
-        """How many people both values are worth, as values with the variance that rates of these people have.
-
-        A value that is a function of a rate has its variance where both sides have the pooled rate.
-        """
+        """How many people both values are worth: those whose rates, pooled, have the values' variance."""
         n = 1 / self._quadratic[0][[0, 2]]
         if self.scale.is_identity:
             return np.asarray(n)
@@ -217,8 +199,7 @@ class UncertainRates:
     def at(self, edge: float | Floats, sums: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the distance of the values from an edge, and its standard error if the edge is the truth.
 
-        The standard error is that of the most likely rates or, where rates may differ within groups, the linearized
-        one if it is larger.
+        If rates may differ within groups, the error is the linearized one if that is larger.
         """
         sums = self._sums if sums is None else sums
         found = sums[..., :2]
@@ -266,10 +247,7 @@ class UncertainRates:
         return first / second if second else np.inf if first else 1.0
 
     def limit(self, critical: Callable[[float | Floats], Floats] | float, start: float, stop: float) -> float:
-        """Return the last disparity between two whose statistic is not beyond critical values, which may depend on it.
-
-        `start` is not beyond them.
-        """
+        """Return the last disparity that is not rejected on the way from `start`, which is not, to `stop`."""
         ratio, sign = self.disparity == "ratio", 1 if stop < start else -1
 
         def covered(places: Floats) -> Booleans:
@@ -295,10 +273,9 @@ def uncertain_rates(
     disparity: str,
     n_reference: float | None = None,
 ) -> UncertainRates | None:
-    """Compare the rates of two sides, (2, G), each defined; None where probabilities do not tell them apart.
+    """Compare the rates of two sides, (2, G), each defined; None if probabilities do not tell them apart.
 
-    With `n_reference`, probabilities have the errors of shares that were estimated from so many people: those of each
-    row together vary as the shares of a Dirichlet distribution.
+    With `n_reference` each row of probabilities varies as shares of a Dirichlet distribution.
     """
     people, events, p, inverse = _who_meets(rows, table, estimate)
     met = table[:, :2].sum(axis=1)
@@ -335,10 +312,7 @@ def uncertain_rates(
 
 
 def _who_meets(rows: Rows, table: Floats, estimate: str) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return, of those who meet the condition, people and events of each row, probabilities, and what solves for rates.
-
-    The rates of groups are the last (G, G) times the transposed probabilities times the events of rows.
-    """
+    """Return people and events of each row that meets the condition, probabilities, and the solver of groups' rates."""
     inside = rows.counts[:, :2].any(axis=1)
     p, events, people = rows.p[inside], rows.counts[inside, 0], rows.counts[inside, :2].sum(axis=1)
     if estimate == "weighted":
