@@ -300,7 +300,7 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
         ):  # all others are parameters
             closed, allowed = True, known.union(test._get_param_names())
         for keyword in sorted(kwargs.keys() - allowed):
-            instead = meant(keyword, allowed)
+            instead = meant(keyword, allowed - set(getattr(test, "_refused", ())))
             # What goes on to another function may be a parameter there.
             if closed or instead in known.intersection(
                 name for name, others, _ in GUESSES if keyword in others.split()
