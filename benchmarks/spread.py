@@ -1,7 +1,7 @@
 """How much of a gap over many groups is noise: ``python -m benchmarks.spread`` (about five minutes).
 
 Two parts, stored in benchmarks/results/spread.json: the coverage of the interval of `between_group_spread` and the size
-of its test on ten designs, and the table of Lum, Zhang and Bower (2022, section 6): variances of three rates of an
+of its test on fourteen designs, and the table of Lum, Zhang and Bower (2022, section 6): variances of three rates of an
 income model over races and age groups, with the noise taken out not at all, once and twice. Their predictions are
 those of a model of Adult data and one division into training and test people; here is a model of the same data on
 twenty divisions, and their figures should lie among ours.
@@ -34,6 +34,10 @@ DESIGNS = {
     "5 of 200 at .3, one of 12 at .7, by people": (np.r_[np.full(5, 200), 12], np.r_[np.full(5, 0.3), 0.7], True),
     "12 groups of 60, .005 to .06": (np.full(12, 60), np.linspace(0.005, 0.06, 12), False),
     "30 people at .2, 300 at .5": (np.array([30, 300]), np.array([0.2, 0.5]), False),
+    "2,000 people at .58, 3,000 at .995": (np.array([2000, 3000]), np.array([0.58, 0.995]), False),
+    "50 people at .5, 2,000 at .97": (np.array([50, 2000]), np.array([0.5, 0.97]), False),
+    "50 people at .3, 2,000 at .02": (np.array([50, 2000]), np.array([0.3, 0.02]), False),
+    "10 to 5,000 people, .05 to .95": (np.array([10, 50, 200, 1000, 5000]), np.linspace(0.05, 0.95, 5), False),
     "100 groups of 10 to 90, rate .8 (the paper)": (
         np.linspace(10, 90, 100).round().astype(int), np.full(100, 0.8), False),
     "100 groups of 10 to 90, .1 to .9 (the paper)": (

@@ -112,6 +112,7 @@ G = {"sensitive_features": GROUP}
 DOORS = {
     "from_predictions": lambda y, p, pos: FairnessTest.from_predictions(y, p, metric=RATE, pos_label=pos, **G),
     "accuracy": lambda y, p, pos: FairnessTest.from_predictions(y, p, metric="accuracy", **G),
+    "prediction sets": lambda y, p, pos: FairnessTest.from_predictions(y, pd.get_dummies(p), metric="coverage", **G),
     "callable": lambda y, p, pos: FairnessTest.from_predictions(
         y, p, metric=lambda a, b: float(np.mean(a == b)), pos_label=pos, n_resamples=49, random_state=0, **G
     ),
@@ -307,6 +308,8 @@ PEOPLE = {"y_true": TRUTH, "y_pred": PREDICTED, "sensitive_features": GROUP}
 MORE = {"control_features": np.tile(["x", "y"], N // 2), "sample_weight": np.tile([1.0, 2.0], N // 2)}
 ALIGNED = {
     "from_predictions": (FairnessTest.from_predictions, {"metric": "accuracy"}, {**PEOPLE, **MORE}),
+    "intervals": (FairnessTest.from_predictions, {"metric": "coverage"}, {
+        **PEOPLE, "y_pred": np.stack([AGE, AGE + 1], axis=1)}),
     "clusters": (FairnessTest.from_predictions, {"metric": "accuracy"}, {**PEOPLE, "clusters": np.arange(N) // 2}),
     "scores": (FairnessTest.from_predictions, {"metric": "roc_auc"}, {"y_true": TRUTH, "y_score": AGE, **G}),
     "fit": (FairnessTest(Says(PREDICTED)).fit, {}, {

@@ -19,7 +19,7 @@ from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.breaking import Decided
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.multiplicity import Equality, distinct
-from skfairtest.metrics import CELLS, Metric, Rate
+from skfairtest.metrics import CELLS, Metric, Rate, asks_coverage
 from skfairtest.report.cells import records
 from skfairtest.report.sentences import Setup, breaking_sentence
 from skfairtest.tables import Sample
@@ -192,7 +192,7 @@ def reason_of(result: Result) -> str:
     assert sample is not None
     if not any(isinstance(metric, Rate) for metric in result.metrics):
         return NO_RATE
-    if any(metric.name == "coverage" for metric in result.metrics):
+    if any(asks_coverage(result.metrics)):
         return "a prediction set is no decision that could be another"
     if not changeable(result.metrics):
         return ALL_READ

@@ -13,7 +13,7 @@ from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.engine import Compared
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
-from skfairtest.metrics import Calibration, Metric, ScoreMetric
+from skfairtest.metrics import Calibration, Metric, ScoreMetric, asks_coverage
 from skfairtest.readers.coverage import covered
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
@@ -244,7 +244,7 @@ class GroupsTest(Compared, ReportMixin):
         y_true, y_pred, y_score = (
             readers.one_column(readers.in_memory(values)) for values in (y_true, y_pred, y_score)
         )
-        y_true, y_pred = covered(params.get(cls._of), y_true, y_pred)
+        y_true, y_pred = covered(asks_coverage(params.get(cls._of)), y_true, y_pred)
         y_pred, y_score = (
             readers.positive_scores(values, y_true, params.get("pos_label")) for values in (y_pred, y_score)
         )

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.base import seed_sequence
-from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import GroupsMissing, ParameterError, held_back
+from skfairtest._utils.checks import check_choice, check_number
+from skfairtest._utils.errors import GroupsMissing, ParameterError, held_back, warn
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.spread import Spread, spread
@@ -176,6 +176,7 @@ def between_group_spread(
     (0.213, 0.219)
     """
     check_choice("weighting", weighting, ("groups", "people"))
+    check_number("n_resamples", n_resamples, 1, whole=True)  # there is one p-value: nothing is saved by stopping early
     rates = resolve_metrics(metric)
     if len(rates) != 1 or not isinstance(rates[0], Rate) or rates[0].value is not None:
         raise ParameterError(
@@ -187,8 +188,11 @@ def between_group_spread(
         "pos_label": pos_label, "confidence_level": confidence_level, "n_resamples": n_resamples,
         "random_state": random_state,
     }  # fmt: skip
-    with held_back():  # small groups are listed
+    with held_back() as cautions:
         test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=sensitive_features, **params)
+    for message, category in cautions:
+        if category is UserWarning:  # others are about small groups and undefined rates, which are listed
+            warn(message)
     by_group = test.by_group_[test.by_group_["n"] > 0][["n_effective", "value"]]
     found, counted = spread_of(
         by_group, by_people=weighting == "people", confidence_level=confidence_level, n_resamples=n_resamples,

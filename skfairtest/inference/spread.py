@@ -12,8 +12,8 @@ import numpy as np
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.draws import MOST_PEOPLE, permuted
 
-#: Standard deviations at which data are simulated, and how many standard errors of the variance they reach.
-STEPS, REACH = 22, 6.0
+#: Standard deviations at which data are simulated, at most, and how many standard errors of the variance they reach.
+STEPS, MOST_STEPS, REACH = 22, 220, 6.0
 #: Differences of variances that are rounding errors.
 ROUNDING = 1e-12
 
@@ -49,10 +49,10 @@ def spread(
 ) -> Spread:
     """Estimate the standard deviation of the rates of groups with at least two people, and test that it is 0.
 
-    The interval keeps the observed shape of the rates: data are simulated with rates m + s u_k, where u is the
-    standardized (x + 2 m) / (n + 2), at `STEPS` values of s. It holds those s for which the observed debiased variance,
-    or 0 if negative, is in neither tail of size alpha / 2; it starts at 0 unless the permutation test rejects at alpha
-    / 2.
+    The interval keeps the observed shape of the rates: data are simulated with rates c + s u_k, where c is the weighted
+    mean of (x + 2 p) / (n + 2), p the rate of all people, and u is what these lie from c, standardized, at `STEPS`
+    values of s. Those s stay at which the observed debiased variance, or 0 if it is negative, is in neither tail of
+    size alpha / 2. The lower end is 0 unless the permutation test rejects at alpha / 2.
 
     `by_people` weights groups by size. A tenth of `n_resamples`, at least 199, are simulated at each s.
     """
@@ -73,7 +73,8 @@ def spread(
 
     pooled = (x.sum() + 1) / (n.sum() + 2)  # of no events, the smallest group may have the most
     shape = (x + 2 * pooled) / (n + 2)
-    shape = shape - (shape * weight).sum()
+    centre = (shape * weight).sum()  # not the rate of all people, around which rates would leave 0 to 1
+    shape = shape - centre
     if not (scale := np.sqrt(variance(shape, weight))) > ROUNDING:  # all rates are equal: any shape will do
         shape = np.resize([1.0, -1.0], len(n))
         shape, scale = shape - (shape * weight).sum(), np.sqrt(variance(shape, weight))
@@ -82,15 +83,21 @@ def spread(
     apart = around - (around * weight).sum()
     error = np.sqrt((4 * weight**2 * apart**2 * noise + 2 * (weight * (1 - weight) * noise) ** 2).sum()) / free
     middle = max(float(value), 0.0)
-    at, above, below = [], [], []
-    for each in np.sqrt(np.linspace(max(middle - REACH * error, 0.0), middle + REACH * error, STEPS)):
-        rates = np.clip(pooled + each / scale * shape, 0.0, 1.0)
+    at, above, below = list[float](), list[float](), list[float]()
+    start = max(middle - REACH * error, 0.0)
+    step = (middle + REACH * error - start) / (STEPS - 1)
+    for place in range(MOST_STEPS):
+        # Of few events the standard error is too small: go on until the upper end is found, or rates are 0 and 1.
+        if place >= STEPS and (below[-1] <= alpha / 2 or at[-1] <= at[-2]):
+            break
+        each = np.sqrt(start + place * step)
+        rates = np.clip(centre + each / scale * shape, 0.0, 1.0)
         simulated = debiased(rng.binomial(n, rates, (max(n_resamples // 10, 199), len(n))), n, weight)
         at.append(float(np.sqrt(variance(rates, weight))))
         above.append(float((simulated >= value - beyond).mean()))
         below.append(float((simulated <= middle + beyond).mean()))  # rates more alike than chance makes them: 0
     low = np.interp(alpha / 2, np.maximum.accumulate(above), at) if p_value <= alpha / 2 else 0.0
-    high = np.interp(-alpha / 2, -np.minimum.accumulate(below), at)
+    high = max(np.interp(-alpha / 2, -np.minimum.accumulate(below), at), np.sqrt(middle))
     return Spread(
         float(np.sqrt(middle)),
         float(low),

@@ -6,7 +6,7 @@ import ast
 import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -359,3 +359,21 @@ CRITERIA: dict[str, tuple[str, ...]] = {
     "overall_accuracy_equality": ("accuracy",),
     "treatment_equality": ("false_negative_share",),
 }
+
+
+def asks_coverage(metric: object) -> list[bool]:
+    """Whether each metric, listed or alone, is coverage: by name, or as a rate under any name.
+
+    Examples
+    --------
+    >>> asks_coverage(["coverage", "accuracy"]), asks_coverage(RATES["coverage"])
+    ([True, False], [True])
+    """
+    metrics = list(metric.values()) if isinstance(metric, Mapping) else metric
+    coverage = RATES["coverage"]
+    return [
+        # Accuracy counts the same labels; the words tell them apart.
+        replace(each, name=coverage.name, disparity=None) == coverage if isinstance(each, Rate)
+        else isinstance(each, str) and each == coverage.name
+        for each in (metrics if isinstance(metrics, list | tuple) else [metrics])
+    ]  # fmt: skip

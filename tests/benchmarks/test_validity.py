@@ -209,10 +209,8 @@ def test_committed_figures_are_of_the_designs_keep_the_promises_and_are_on_the_p
 
 @pytest.mark.slow
 def test_a_test_that_rejects_too_often_is_noticed(monkeypatch):
-    cell, region = replace(cell_named("grid/400-100/0.1-0.1/0.4"), data_sets=40, denominators=3), run.equality_region
-    monkeypatch.setattr(
-        run, "equality_region", lambda d1, d2, alpha, reference: region(d1, d2, 0.3, reference="conditional")
-    )
+    cell, power = replace(cell_named("grid/400-100/0.1-0.1/0.4"), data_sets=40, denominators=3), run.comparison_power
+    monkeypatch.setattr(run, "comparison_power", lambda *assumed: power(*assumed[:-1], 0.3))
     monkeypatch.setattr(run, "_check", lambda d1, d2, regions, rng: None)
     assert any(promise.broken for promise in bounds.promises([cell], {cell.name: run.run(cell)}))
 

@@ -100,6 +100,8 @@ def test_paths_turn_the_verdicts_that_some_change_turns(params, monkeypatch):
 @pytest.mark.parametrize(
     ("params", "reason"),
     [
+        ({"metric": "coverage"}, "a prediction set is no decision"),
+        ({"metric": {"mine": "coverage"}}, "a prediction set is no decision"),
         ({"metric": "roc_auc"}, "no metric is a rate"),
         ({"metric": "selection_rate", "method": "permutation", "n_resamples": 19}, "resamples"),
         ({"metric": "selection_rate", "compare": "to_highest"}, "to_highest"),
@@ -115,6 +117,16 @@ def test_where_there_is_no_breaking_point_the_error_says_why(params, reason):
         test.breaking_point_  # noqa: B018
     assert not hasattr(test, "breaking_point_")
     assert "would turn" not in str(test)
+
+
+@pytest.mark.parametrize("metric", ["selection_rate", "accuracy"])
+def test_a_rate_that_is_named_coverage_keeps_its_breaking_point(metric):
+    people = [0, 1] * 10, [0, 1, 1, 0] * 5
+    named, plain = (
+        FairnessTest.from_predictions(*people, sensitive_features=list("aabb" * 5), metric=asked).breaking_point_
+        for asked in ({"coverage": metric}, metric)
+    )
+    pd.testing.assert_frame_equal(named, plain)
 
 
 def test_a_test_that_was_read_has_the_same_breaking_points():

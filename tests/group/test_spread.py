@@ -13,6 +13,7 @@ from skfairtest import FairnessAudit, Rate, between_group_spread
 from skfairtest.datasets import load_compas
 
 ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results" / "spread.json"
 SIZES = np.array([40, 60, 30, 80, 50, 5])
 GROUP = np.repeat(list("abcdef"), SIZES)
 RNG = np.random.default_rng(0)
@@ -62,6 +63,7 @@ def test_complementary_rates_lie_equally_far_apart():
         ({"metric": "roc_auc"}, "metric must be one rate"),
         ({"weighting": "person"}, "weighting must be .*'groups'.*'people'"),
         ({"n_resamples": 0}, "n_resamples"),
+        ({"n_resamples": "adaptive"}, "n_resamples must be an integer of at least 1; found 'adaptive'"),
         ({"confidence_level": 95}, "confidence_level"),
         ({"sensitive_features": GROUP == "f", "y_pred": PREDICTED % 2}, None),
         (
@@ -76,6 +78,18 @@ def test_what_cannot_be_answered_is_said(changes, said):
         said = "at least two groups with 10 people or more in the denominator of the rate; found 1"
     with pytest.raises(ValueError, match=said):
         between_group_spread(**given)
+
+
+def test_intervals_and_warnings_about_them_come_through():
+    number = RNG.normal(size=len(GROUP))
+    ends = np.column_stack([number - RNG.random(len(GROUP)) + 0.3, number + 1])
+    ends[:3] = [1.0, -1.0]
+    with pytest.warns(UserWarning, match=f"in 3 of {len(GROUP)} intervals"):
+        found = between_group_spread(number, ends, sensitive_features=GROUP, metric="coverage", **SETTINGS)
+    inside = (ends[:, 0] <= number) & (number <= ends[:, 1])
+    by_hand = between_group_spread(None, inside, sensitive_features=GROUP, **SETTINGS)
+    assert found.by_group.equals(by_hand.by_group)
+    assert (found.ci_low, found.ci_high, found.p_value) == (by_hand.ci_low, by_hand.ci_high, by_hand.p_value)
 
 
 def test_audits_of_five_groups_or_more_have_it_once_for_each_rate():
@@ -105,8 +119,15 @@ def test_audits_of_weighted_people_or_strata_have_none(more):
     assert audit.record_.spread == ()
 
 
+def test_the_guide_shows_the_stored_coverage():
+    page = (ROOT / "doc" / "guide" / "spread.md").read_text(encoding="utf-8")
+    for name, (truth, covers, size) in json.loads(RESULTS.read_text())["designs"].items():
+        assert f"| {name} | {truth} | {covers:.3f} | {f'{size:.3f}' * (not truth)} |".replace(" 0.0 |", " 0 |") in page
+        assert covers >= 0.93
+
+
 def test_the_published_variances_lie_among_those_of_twenty_divisions():
-    found = json.loads((ROOT / "benchmarks" / "results" / "spread.json").read_text())["table"]
+    found = json.loads(RESULTS.read_text())["table"]
     published = {"FPR, age": 0.0013, "FPR, race": 0.0011, "SR, age": 0.0128, "SR, race": 0.0065, "TPR, race": 0.0018}
     for name, twice in published.items():
         _, low, high = found[name][2]

@@ -20,6 +20,8 @@ DESIGNS = {
     "one odd small group": (np.r_[np.full(5, 200), 12], np.r_[np.full(5, 0.3), 0.7], True),
     "rare and unequal": (np.full(12, 60), np.linspace(0.005, 0.06, 12), False),
     "two groups": (np.array([30, 300]), np.array([0.2, 0.5]), False),
+    "few at a half, many near one": (np.array([50, 2000]), np.array([0.5, 0.97]), False),
+    "few at .3, many near none": (np.array([50, 2000]), np.array([0.3, 0.02]), False),
     "all or nothing": (np.full(8, 30), np.repeat([0.0, 1.0], 4), False),
     "two million": (np.full(5, 2_000_000), np.array([0.1, 0.12, 0.15, 0.11, 0.2]), False),
 }
@@ -77,6 +79,22 @@ def test_rates_that_are_equal_have_no_spread_and_an_upper_limit(x):
     assert 0.09 < found.ci_high < 0.6
 
 
+@pytest.mark.parametrize(
+    ("x", "n", "by_people"),
+    [
+        ([1182, 3373], [2051, 3373], False),
+        ([0, 390, 237, 49, 19, 160], [143, 390, 409, 49, 19, 160], False),
+        ([0, 3, 24, 148, 9, 50], [976, 15, 24, 148, 43, 50], True),
+    ],
+)
+def test_the_interval_contains_the_estimate_of_rates_at_0_and_1(x, n, by_people):
+    found = spread(
+        np.array(x), np.array(n), by_people=by_people, alpha=0.05, n_resamples=999, rng=np.random.default_rng(0)
+    )
+    assert found.ci_low < found.standard_deviation <= found.ci_high
+    assert found.ci_high - found.ci_low > 0.005
+
+
 def test_of_more_people_than_tables_can_be_drawn_for_the_total_is_free():
     n = np.array([2_000_000_000, 500_000_000])
     found = spread(n // 10, n, by_people=False, alpha=0.05, n_resamples=199, rng=np.random.default_rng(0))
@@ -97,7 +115,10 @@ def simulated(design, n_data_sets):
     return covered, np.mean([one.p_value <= 0.05 for one in found]), truth
 
 
-@pytest.mark.parametrize("design", ["rare events", "two groups", "all or nothing"])
+@pytest.mark.parametrize(
+    "design",
+    ["rare events", "two groups", "few at a half, many near one", "few at .3, many near none", "all or nothing"],
+)
 def test_intervals_of_a_hundred_data_sets_cover(design):
     covered, rejected, truth = simulated(design, 100)
     assert covered >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 100)

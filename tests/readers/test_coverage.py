@@ -1,10 +1,13 @@
 """Coverage of prediction sets and intervals, as counted by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfairtest import FairnessAudit, FairnessTest
+from skfairtest.metrics import RATES
 
 RNG = np.random.default_rng(0)
 GROUP = np.repeat(["a", "b"], [60, 40])
@@ -28,6 +31,7 @@ def fit(y_true, y_pred, **params):
         (list(LABEL), pd.DataFrame(SETS[:, [2, 0, 1]], columns=["z", "x", "y"]), INSIDE),
         (NUMBER, ENDS, CAUGHT),
         (pd.Series(NUMBER), ENDS[:, :, None], CAUGHT),
+        (NUMBER, np.tile([0, 1], (100, 1)), (NUMBER >= 0) & (NUMBER <= 1)),
         (np.round(NUMBER).astype(int), np.column_stack([np.round(NUMBER)] * 2), np.ones(100, dtype=bool)),
     ],
 )
@@ -37,6 +41,20 @@ def test_coverage_is_the_rate_of_sets_that_contain_the_truth(y_true, y_pred, ins
     assert found.by_group_["value"].tolist() == by_hand.by_group_["value"].tolist()
     assert found.p_value_ == by_hand.p_value_
     assert "predicted positive" not in str(found)
+
+
+def test_intervals_whose_ends_cross_are_empty_and_counted_in_a_warning():
+    ends = ENDS.copy()
+    ends[:4] = np.column_stack([NUMBER[:4] + 1, NUMBER[:4] - 1])
+    with pytest.warns(UserWarning, match=r"y_pred: the lower end lies above the upper one in 4 of 100 intervals"):
+        found = fit(NUMBER, ends)
+    inside = CAUGHT & (np.arange(100) >= 4)
+    assert found.by_group_["value"].tolist() == [inside[name == GROUP].mean() for name in "ab"]
+
+
+@pytest.mark.parametrize("metric", [RATES["coverage"], {"mine": "coverage"}, [replace(RATES["coverage"], name="mine")]])
+def test_coverage_is_known_under_any_name(metric):
+    assert fit(NUMBER, ENDS, metric=metric).p_value_ == fit(NUMBER, ENDS).p_value_
 
 
 def test_a_label_is_a_set_of_one():
@@ -60,6 +78,9 @@ def test_audits_take_sets():
         (LABEL, SETS[:60], {}, "different lengths, 100 and 60"),
         (LABEL, SETS.astype(int), {}, "y_pred must hold intervals"),
         (NUMBER, np.where(ENDS > 1, np.nan, ENDS), {}, "without missing ones"),
+        ([0, 1] * 50, SETS[:, :2].astype(int), {}, r"only 0 and 1.*pass them as booleans"),
+        (["no", "yes"] * 50, SETS[:, :2].astype(float), {}, r"only 0 and 1.*pass them as booleans"),
+        (NUMBER, np.column_stack([NUMBER + 1, NUMBER]), {}, r"in 100 of 100 intervals: the columns are \(lower, upper"),
         (LABEL, ENDS, {}, "y_true must hold numbers"),
         (NUMBER, ENDS, {"metric": "selection_rate"}, "y_pred is a table"),
     ],
