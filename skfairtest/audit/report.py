@@ -95,7 +95,7 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         findings=intervals_of(record.setup, shown),
         parts=(
             *listed("Are disparities the same in every stratum?", record.homogeneity),
-            *listed("How much of the gaps between many groups is noise?", record.spread),
+            *listed("How much of the gaps is noise?", record.spread),
             *record.beside,
             *_left_out(record),
             *map(grouping, record.parts),

@@ -102,7 +102,7 @@ def test_the_section_says_what_decides_first(compas_record):
         "### Verdict",
         "### At a glance",
         "### Findings",
-        "### How much of the gaps between many groups is noise?",
+        "### How much of the gaps is noise?",
         *(f"### By {part.feature}" for part in compas_record.parts),
         "### What chance alone would show",
         "### What was tested: the null hypotheses",
