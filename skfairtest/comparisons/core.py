@@ -241,17 +241,17 @@ class Design:
     Parameters
     ----------
     sample : Sample
-            People, with the columns that the metrics read.
+        People, with the columns that the metrics read.
     settings : Settings
-            How they are compared.
+        How they are compared.
     kept : tuple of int
-            The groups that take part.
+        The groups that take part.
     contrasts : tuple of (Contrast, object)
-            Each contrast, and the label of its other side.
+        Each contrast, and the label of its other side.
     pos_label : object
-            The positive label; `asked_pos_label` is the parameter, or None.
+        The positive label; `asked_pos_label` is the parameter, or None.
     sets : tuple of int
-            The people in each group as bits, one for each smallest group: equal if and only if the people are.
+        The people in each group as bits, one for each smallest group: equal if and only if the people are.
     """
 
     sample: Sample

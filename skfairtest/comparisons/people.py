@@ -115,33 +115,33 @@ class GroupsTest(Compared, ReportMixin):
         Parameters
         ----------
         X : array-like
-                The features of the estimator; with ``estimator=None`` the predictions, of shape (n_samples,).
+            The features of the estimator; with ``estimator=None`` the predictions, of shape (n_samples,).
         y : array-like of shape (n_samples,), optional
-                True labels; None if the metrics need none.
+            True labels; None if the metrics need none.
         sensitive_features : array-like, frame, mapping, or names of columns of `X`
-                The groups: one or several columns of length n_samples.
+            The groups: one or several columns of length n_samples.
         control_features : array-like, frame, mapping, or names of columns of `X`, optional
-                Strata within which groups are compared.
+            Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-                The weight of each person, at least 0.
+            The weight of each person, at least 0.
         clusters : array-like of shape (n_samples,), optional
-                Dependent rows, such as repeated decisions on one person. The null hypothesis is still about the groups'
+            Dependent rows, such as repeated decisions on one person. The null hypothesis is still about the groups'
             values; to test disparities within clusters, pass them as `control_features`.
         predict_params : dict, optional
-                Further arguments of ``predict``. A model that predicts from groups, such as fairlearn's
+            Further arguments of ``predict``. A model that predicts from groups, such as fairlearn's
             ``ThresholdOptimizer``, gets those compared, or ``predict_params={"sensitive_features": ...}``.
 
         Returns
         -------
         self
-                The fitted test.
+            The fitted test.
 
         Raises
         ------
         ValueError
-                If a parameter or an input is not usable.
+            If a parameter or an input is not usable.
         NotFittedError
-                If a scikit-learn estimator is not fitted.
+            If a scikit-learn estimator is not fitted.
         """
         return self._fit(
             Inputs.of_fit(
@@ -178,21 +178,21 @@ class GroupsTest(Compared, ReportMixin):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
-                True labels; None if the metrics need none.
+            True labels; None if the metrics need none.
         y_pred : array-like of shape (n_samples,) or (n_samples, 1), optional
-                Predictions: labels or numbers, or scores if the metrics read only scores.
+            Predictions: labels or numbers, or scores if the metrics read only scores.
         y_score : array-like of shape (n_samples,), (n_samples, 1) or (n_samples, 2), optional
-                Scores of the positive label, or the result of ``predict_proba`` for two classes.
+            Scores of the positive label, or the result of ``predict_proba`` for two classes.
         sensitive_features : array-like, frame or mapping
-                The groups: one or several columns of length n_samples.
+            The groups: one or several columns of length n_samples.
         control_features : array-like, frame or mapping, optional
-                Strata within which groups are compared.
+            Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-                The weight of each person, at least 0.
+            The weight of each person, at least 0.
         clusters : array-like of shape (n_samples,), optional
-                Dependent rows, as in `fit`.
+            Dependent rows, as in `fit`.
         **params
-                Parameters of the test.
+            Parameters of the test.
 
         Returns
         -------
@@ -215,7 +215,7 @@ class GroupsTest(Compared, ReportMixin):
         ...     None, [1, 1, 1, 1, 0, 0, 0, 0], sensitive_features={"sex": list("ffffmmmm")}
         ... )
         >>> audit.comparisons_[["metric", "group", "other", "disparity"]]
-                   metric group other  disparity
+               metric group other  disparity
         0  selection_rate     f     m        1.0
         """
         return cls._of_predictions(
@@ -273,15 +273,15 @@ class GroupsTest(Compared, ReportMixin):
         Parameters
         ----------
         table : CountTable
-                Counts with the cells that the metrics read. Scores without predictions serve as predictions of metrics
+            Counts with the cells that the metrics read. Scores without predictions serve as predictions of metrics
             that read nothing else.
         **params
-                Parameters of the test.
+            Parameters of the test.
 
         Returns
         -------
         test
-                The fitted test, the same as from the rows.
+            The fitted test, the same as from the rows.
 
         Examples
         --------

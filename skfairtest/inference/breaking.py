@@ -59,19 +59,19 @@ class Decided:
     Parameters
     ----------
     counts : ndarray of int, shape (groups, 2, 2)
-            People by group, true label and prediction, each negative first.
+        People by group, true label and prediction, each negative first.
     sides : ndarray of int, shape (hypotheses, groups)
-            Side of the comparison: 1, 2 or 0 for neither; all 0 for hypotheses that counts do not decide.
+        Side of the comparison: 1, 2 or 0 for neither; all 0 for hypotheses that counts do not decide.
     event, given : ndarray of int, shape (hypotheses, 2, 2)
-            Whether a cell shows the rate's event, and meets its condition: 1 or 0.
+        Whether a cell shows the rate's event, and meets its condition: 1 or 0.
     questions, scales, overall, hypotheses : sequences
-            Of each hypothesis.
+        Of each hypothesis.
     log_p : ndarray of shape (hypotheses,)
-            Log p-values of the observed counts; NaN if undefined.
+        Log p-values of the observed counts; NaN if undefined.
     adjust, level : str or None, float
-            Adjustment for multiplicity, and the level.
+        Adjustment for multiplicity, and the level.
     together : bool
-            Whether the verdict is about any significant hypothesis, whatever the adjustment.
+        Whether the verdict is about any significant hypothesis, whatever the adjustment.
     """
 
     counts: Integers

@@ -152,13 +152,13 @@ class TwoRates:
     Parameters
     ----------
     other : float
-            Rate of the others.
+        Rate of the others.
     d_group, d_other : float
-            People who meet the condition; whole numbers if the power is that of the test that is run.
+        People who meet the condition; whole numbers if the power is that of the test that is run.
     share : float
-            The group's share of everyone, for a disparity to everyone.
+        The group's share of everyone, for a disparity to everyone.
     value : callable
-            The metric as a function of the rate.
+        The metric as a function of the rate.
     """
 
     other: float

@@ -38,17 +38,17 @@ class Homogeneity:
     Parameters
     ----------
     statistic : float
-            Sum of squares of `distances`.
+        Sum of squares of `distances`.
     df : int
-            Strata that have a distance, less one.
+        Strata that have a distance, less one.
     p_value : float
-            NaN with fewer than two such strata.
+        NaN with fewer than two such strata.
     method : str
-            "sampled conditional" or "asymptotic".
+        "sampled conditional" or "asymptotic".
     distances : ndarray of shape (n_strata,)
-            Distance of each stratum from the shared disparity in standard errors; NaN if its totals leave one outcome.
+        Distance of each stratum from the shared disparity in standard errors; NaN if its totals leave one outcome.
     common : float
-            The shared disparity.
+        The shared disparity.
     """
 
     statistic: float

@@ -146,29 +146,29 @@ class EffectiveRates:
     Parameters
     ----------
     first, second : ndarray of shape (S,)
-            Rates of the group and of those it is compared with.
+        Rates of the group and of those it is compared with.
     first_people, second_people : ndarray of shape (S,)
-            Effective numbers of people.
+        Effective numbers of people.
     share : ndarray of shape (S,)
-            Weights of the strata, of sum 1.
+        Weights of the strata, of sum 1.
     part : ndarray of shape (S,)
-            The group's share of everyone, for a disparity to everyone; otherwise 0.
+        The group's share of everyone, for a disparity to everyone; otherwise 0.
     correlation : ndarray of shape (S,)
-            Correlation of the rates' errors.
+        Correlation of the rates' errors.
     disparity : {"difference", "ratio"}
-            What `edge` is.
+        What `edge` is.
     scale : float, default=1
-            Factor of the standard error at equality, as of the statistic tested there; it fades towards the estimate.
+        Factor of the standard error at equality, as of the statistic tested there; it fades towards the estimate.
     skewed : bool, default=False
-            Whether to correct for the skewness of rates (Gart and Nam; Laud).
+        Whether to correct for the skewness of rates (Gart and Nam; Laud).
     width : float, default=1
-            Range of the values: 2 for values between -1 and 1.
+        Range of the values: 2 for values between -1 and 1.
     continuity : float, default=0
-            Continuity correction, as a share of one person's event given the total of events.
+        Continuity correction, as a share of one person's event given the total of events.
     copies : ndarray of shape (S,), default=1
-            Number of strata like each of these.
+        Number of strata like each of these.
     metric : Scale, default=Scale()
-            The values compared as a function of the rates.
+        The values compared as a function of the rates.
     """
 
     first: Floats

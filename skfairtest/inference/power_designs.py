@@ -54,20 +54,20 @@ class Design:
     Parameters
     ----------
     people : tuple of int
-            People per group.
+        People per group.
     shares : tuple of float
-            Share of each group who meet the first rate's condition; for areas, of positives.
+        Share of each group who meet the first rate's condition; for areas, of positives.
     values : tuple of tuple
-            Per rate, the event probability in every group; a second rate is conditional on the opposite of the first.
+        Per rate, the event probability in every group; a second rate is conditional on the opposite of the first.
         Means have rows of means and standard deviations, areas one row.
     question : Question
-            Disparity, alternative, margin and method of every comparison.
+        Disparity, alternative, margin and method of every comparison.
     contrasts : tuple of (int, int or None)
-            Groups compared; None: everyone else.
+        Groups compared; None: everyone else.
     overall : bool
-            The disparity is to everyone, the group included.
+        The disparity is to everyone, the group included.
     alpha : float
-            Level of the whole test.
+        Level of the whole test.
     """
 
     people: tuple[int, ...]

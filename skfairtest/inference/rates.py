@@ -28,15 +28,15 @@ class Question:
     Parameters
     ----------
     disparity : {"difference", "ratio", "odds_ratio"}
-            How two values are compared.
+        How two values are compared.
     alternative : {"two-sided", "greater", "less", "equivalence"}
-            The alternative hypothesis.
+        The alternative hypothesis.
     margin_bounds : (float, float) or None
-            Tolerated disparities, of equivalence perhaps one-sided; None tests equality.
+        Tolerated disparities, of equivalence perhaps one-sided; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
-            What gives the p-value.
+        What gives the p-value.
     directed : bool
-            Whether swapping the sides changes the margin or the alternative.
+        Whether swapping the sides changes the margin or the alternative.
     """
 
     disparity: str = "difference"

@@ -64,17 +64,17 @@ class Stratum:
     Parameters
     ----------
     functional : Functional
-            The metric of these cells.
+        The metric of these cells.
     counts : ndarray of int, shape (2, K)
-            People of each cell in either side.
+        People of each cell in either side.
     block : ndarray of int, shape (K,)
-            Labels are permuted among cells of the same number; negative: not permuted.
+        Labels are permuted among cells of the same number; negative: not permuted.
     rows : bool
-            Whether each cell is one person.
+        Whether each cell is one person.
     cluster : ndarray of int, shape (K,), optional
-            Clusters: permuted whole if each lies in one side, otherwise given random signs.
+        Clusters: permuted whole if each lies in one side, otherwise given random signs.
     overall : bool
-            Whether the second value shown is everyone's.
+        Whether the second value shown is everyone's.
     """
 
     functional: Measure
@@ -288,15 +288,15 @@ class Sides:
     Parameters
     ----------
     functional : Functional
-            The metric of these cells.
+        The metric of these cells.
     counts : ndarray of int, shape (G, K)
-            People of each group.
+        People of each group.
     sides : ndarray of bool, shape (M, G)
-            The groups of each side.
+        The groups of each side.
     rows : bool
-            Whether each cell is one person.
+        Whether each cell is one person.
     cluster : ndarray of int, shape (K,), optional
-            Clusters: resampled within groups if each lies in one, otherwise all together.
+        Clusters: resampled within groups if each lies in one, otherwise all together.
     """
 
     functional: Measure

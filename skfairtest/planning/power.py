@@ -36,31 +36,31 @@ def power(
     Parameters
     ----------
     metric : str or Rate
-            A rate, a criterion ("equalized_odds"), a mean ("mean_prediction", "brier_score", ...) or "roc_auc".
+        A rate, a criterion ("equalized_odds"), a mean ("mean_prediction", "brier_score", ...) or "roc_auc".
     rates : sequence of float, one per group, or dict of such
-            True values of the metric; for a criterion a dict from rate to values; for means pairs (mean, standard
+        True values of the metric; for a criterion a dict from rate to values; for means pairs (mean, standard
         deviation of one person's value); for "roc_auc" areas.
     n_per_group : sequence of int, one per group
-            People per group, at least 2.
+        People per group, at least 2.
     base_rates : float or sequence of float, one per group, default=1.0
-            Share of a group who meet the (first) rate's condition, such as positives for the true positive rate and
+        Share of a group who meet the (first) rate's condition, such as positives for the true positive rate and
         "roc_auc"; with 1 `n_per_group` counts only these people.
     alpha : float, optional
-            Level of the test, which is ``1 - confidence_level``: .05 by default.
+        Level of the test, which is ``1 - confidence_level``: .05 by default.
     **test_params
-            Parameters of `FairnessTest`: ``compare``, ``disparity``, ``alternative``, ``margin``, ``method`` ("auto",
+        Parameters of `FairnessTest`: ``compare``, ``disparity``, ``alternative``, ``margin``, ``method`` ("auto",
         "exact", "asymptotic"), ``adjust``, ``confidence_level``, and ``reference_group``, its position in `n_per_group`
         (the last by default).
 
     Returns
     -------
     float
-            Probability that ``rejected_`` is True; between 0 and 1.
+        Probability that ``rejected_`` is True; between 0 and 1.
 
     Raises
     ------
     ValueError
-            If a parameter is unknown or not usable.
+        If a parameter is unknown or not usable.
 
     See Also
     --------
@@ -122,30 +122,30 @@ def required_sample_size(
     Parameters
     ----------
     metric : str or Rate
-            As in `power`.
+        As in `power`.
     rates : sequence, one per group, or dict of such
-            True values of the metric, as in `power`.
+        True values of the metric, as in `power`.
     power : float, default=0.8
-            Probability of rejection wanted, between 0 and 1.
+        Probability of rejection wanted, between 0 and 1.
     shares : sequence of float, one per group, optional
-            Proportions of the groups, positive numbers; equal by default.
+        Proportions of the groups, positive numbers; equal by default.
     base_rates : float or sequence of float, default=1.0
-            Share of people who meet the rate's condition, as in `power`.
+        Share of people who meet the rate's condition, as in `power`.
     alpha : float, optional
-            Level of the test: .05 by default.
+        Level of the test: .05 by default.
     **test_params
-            Parameters of the test, as in `power`.
+        Parameters of the test, as in `power`.
 
     Returns
     -------
     tuple of int
-            People per group. Exact power has a saw-tooth shape; the smallest group has the size from which on the power
+        People per group. Exact power has a saw-tooth shape; the smallest group has the size from which on the power
         stays at the target.
 
     Raises
     ------
     ValueError
-            If a parameter is not usable, or if no number of people gives that power.
+        If a parameter is not usable, or if no number of people gives that power.
 
     See Also
     --------
@@ -204,36 +204,36 @@ def minimum_detectable_disparity(
     Parameters
     ----------
     test : FairnessTest, optional
-            A fitted test, whose comparison with the strongest evidence provides everything but `power` and `direction`.
+        A fitted test, whose comparison with the strongest evidence provides everything but `power` and `direction`.
     metric : str or Rate
-            A rate or a criterion of one rate, a mean, or "roc_auc", as in `power`.
+        A rate or a criterion of one rate, a mean, or "roc_auc", as in `power`.
     baseline : float, or (float, float) for means
-            Value of all groups but the first; means: (mean, standard deviation of one person's value).
+        Value of all groups but the first; means: (mean, standard deviation of one person's value).
     n_per_group : sequence of int
-            People per group.
+        People per group.
     base_rates : float or sequence of float, default=1.0
-            Share of people who meet the rate's condition, as in `power`.
+        Share of people who meet the rate's condition, as in `power`.
     power : float, default=0.8
-            Probability of rejection wanted, between 0 and 1.
+        Probability of rejection wanted, between 0 and 1.
     direction : {"auto", "up", "down"}, default="auto"
-            Whether the first group's value lies above or below the baseline. "auto": as in `alternative`; otherwise
+        Whether the first group's value lies above or below the baseline. "auto": as in `alternative`; otherwise
         above, or below if no value above has that power.
     alpha : float, optional
-            Level of the test: .05 by default.
+        Level of the test: .05 by default.
     **test_params
-            Parameters of the test, as in `power`.
+        Parameters of the test, as in `power`.
 
     Returns
     -------
     float
-            The disparity, signed: ``value_group - value_other``, or ``value_group / value_other`` with
+        The disparity, signed: ``value_group - value_other``, or ``value_group / value_other`` with
         ``disparity="ratio"``. With ``alternative="equivalence"`` the *largest* disparity for which equivalence is still
         shown with that power.
 
     Raises
     ------
     ValueError
-            If a parameter is not usable, or if no disparity is detected with that power.
+        If a parameter is not usable, or if no disparity is detected with that power.
 
     See Also
     --------

@@ -53,15 +53,15 @@ class Question:
     Parameters
     ----------
     features : tuple of (str, str)
-            Parameter and column of control and sensitive features.
+        Parameter and column of control and sensitive features.
     labels : mapping of str to str
-            The columns of ``y_true`` and ``y_pred``.
+        The columns of ``y_true`` and ``y_pred``.
     weight, score : str or None
-            Columns of numbers.
+        Columns of numbers.
     bins : int, ndarray, ScoreBins or None
-            How scores are binned.
+        How scores are binned.
     threshold : float or None
-            Predictions are 1 from this score on.
+        Predictions are 1 from this score on.
     """
 
     features: tuple[tuple[str, str], ...]

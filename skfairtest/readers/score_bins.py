@@ -31,15 +31,15 @@ class ScoreBins:
     Parameters
     ----------
     edges : ndarray of shape (B - 1,)
-            The edges between bins, in increasing order.
+        The edges between bins, in increasing order.
     values : ndarray of shape (B,)
-            The mean score of each bin when the bins were made.
+        The mean score of each bin when the bins were made.
     low, high : ndarray of shape (B,)
-            The smallest and the largest score counted in each bin; NaN for an empty bin.
+        The smallest and the largest score counted in each bin; NaN for an empty bin.
     bits : int
-            Significant bits of scores; 53 leaves them as they are.
+        Significant bits of scores; 53 leaves them as they are.
     unit : bool
-            Whether scores are probabilities: above one half, the distance from 1 is rounded.
+        Whether scores are probabilities: above one half, the distance from 1 is rounded.
     """
 
     edges: Floats

@@ -56,39 +56,39 @@ class CountTable:
     Parameters
     ----------
     counts : array-like of shape (S, G, K)
-            Numbers of people.
+        Numbers of people.
     groups : sequence of tuple, length G
-            One value per sensitive feature.
+        One value per sensitive feature.
     cells : sequence of tuple, length K
-            One value per name in `cell_names`.
+        One value per name in `cell_names`.
     sensitive_names : sequence of str
-            The sensitive features.
+        The sensitive features.
     cell_names : sequence of str
-            Which of "y_true", "y_pred" and "y_score" the cells hold, in this order.
+        Which of "y_true", "y_pred" and "y_score" the cells hold, in this order.
     strata : sequence of tuple, length S
-            One value per control feature; a single empty tuple if there are none.
+        One value per control feature; a single empty tuple if there are none.
     control_names : sequence of str
-            The control features.
+        The control features.
 
     Attributes
     ----------
     counts : ndarray of shape (S, G, K), dtype int64
-            Numbers of people; read-only.
+        Numbers of people; read-only.
     strata, groups, cells : tuple of tuple
-            The keys of the three axes, sorted; only those that occur.
+        The keys of the three axes, sorted; only those that occur.
     control_names, sensitive_names, cell_names : tuple of str
-            The names of the positions in these tuples.
+        The names of the positions in these tuples.
     weights : ndarray of shape (S, G, K, 2) or None
-            The sums of weights and of their squares, if people have weights.
+        The sums of weights and of their squares, if people have weights.
     score_bins : ScoreBins or None
-            The bins of the scores, if there are any.
+        The bins of the scores, if there are any.
     suppressed : tuple of (label, label or None, int)
-            Groups that `suppress` left out: group, stratum, and the people it would have needed.
+        Groups that `suppress` left out: group, stratum, and the people it would have needed.
 
     Raises
     ------
     ValueError
-            If shapes do not match, counts are not whole numbers, or the table is empty.
+        If shapes do not match, counts are not whole numbers, or the table is empty.
 
     Examples
     --------
@@ -167,25 +167,25 @@ class CountTable:
         Parameters
         ----------
         rows : Rows
-                Their columns are the control features, the sensitive features, then the cells.
+            Their columns are the control features, the sensitive features, then the cells.
         control_names, sensitive_names, cell_names : sequence of str
-                The names of these columns.
+            The names of these columns.
         score_bins : ScoreBins, optional
-                The bins of the scores.
+            The bins of the scores.
         suppressed : tuple, optional
-                Groups that were left out.
+            Groups that were left out.
         checked : bool
-                Whether names and labels were checked before.
+            Whether names and labels were checked before.
 
         Returns
         -------
         CountTable
-                Equal combinations are added up.
+            Equal combinations are added up.
 
         Raises
         ------
         ValueError
-                If the table is empty, a name is used twice, or labels are not labels.
+            If the table is empty, a name is used twice, or labels are not labels.
         """
         tabular.check_total(float(rows.counts.sum(dtype=float)))
         if not checked:
@@ -236,25 +236,25 @@ class CountTable:
         Parameters
         ----------
         y_true, y_pred : array-like of shape (n,), optional
-                Labels. At least one of `y_true`, `y_pred` and `y_score` is needed.
+            Labels. At least one of `y_true`, `y_pred` and `y_score` is needed.
         y_score : array-like of shape (n,), optional
-                Scores with at most 1000 distinct values, such as deciles.
+            Scores with at most 1000 distinct values, such as deciles.
         sensitive_features : array-like, frame or mapping
-                The groups: one or several columns of length n.
+            The groups: one or several columns of length n.
         control_features : array-like, frame or mapping, optional
-                The strata: one or several columns of length n.
+            The strata: one or several columns of length n.
         y_pred_a, y_pred_b : array-like of shape (n,), optional
-                Labels that two models predict, for a `PairedFairnessTest`.
+            Labels that two models predict, for a `PairedFairnessTest`.
 
         Returns
         -------
         CountTable
-                The same for any container and any order of the rows.
+            The same for any container and any order of the rows.
 
         Raises
         ------
         ValueError
-                If values are missing, lengths or pandas indexes differ, labels are scores, or values are too many.
+            If values are missing, lengths or pandas indexes differ, labels are scores, or values are too many.
 
         Examples
         --------
@@ -295,27 +295,27 @@ class CountTable:
         Parameters
         ----------
         data : frame, mapping of names to columns, or mapping of key tuples to counts
-                One row or key per combination; the counts of equal rows add up.
+            One row or key per combination; the counts of equal rows add up.
         count : str
-                The column of the counts.
+            The column of the counts.
         names : sequence of str, optional
-                For a mapping of key tuples to counts: the name of each position of a key.
+            For a mapping of key tuples to counts: the name of each position of a key.
         y_true, y_pred, y_score : str, optional
-                The columns of labels and scores; `y_true` and `y_pred` may be the same.
+            The columns of labels and scores; `y_true` and `y_pred` may be the same.
         sensitive_features, control_features : str or sequence of str
-                The columns of groups and strata.
+            The columns of groups and strata.
         y_pred_a, y_pred_b : str, optional
-                The columns of labels that two models predict, for a `PairedFairnessTest`.
+            The columns of labels that two models predict, for a `PairedFairnessTest`.
 
         Returns
         -------
         CountTable
-                The table; counts of zero are ignored.
+            The table; counts of zero are ignored.
 
         Raises
         ------
         ValueError
-                If a column or a value is missing, or counts are not whole numbers.
+            If a column or a value is missing, or counts are not whole numbers.
 
         Examples
         --------
@@ -364,32 +364,32 @@ class CountTable:
         Parameters
         ----------
         frame : frame
-                Of pandas, polars (eager or lazy), pyarrow (a table or a dataset), DuckDB (a relation), PySpark, Dask or
+            Of pandas, polars (eager or lazy), pyarrow (a table or a dataset), DuckDB (a relation), PySpark, Dask or
             ibis: one row per person.
         y_true, y_pred : str, optional
-                The columns of labels.
+            The columns of labels.
         sensitive_features, control_features : str or sequence of str
-                The columns of groups and strata.
+            The columns of groups and strata.
         sample_weight : str, optional
-                The column of weights, whose sums and sums of squares give asymptotic tests.
+            The column of weights, whose sums and sums of squares give asymptotic tests.
         y_score : str, optional
-                The column of scores; more than 1000 distinct ones need `score_bins`.
+            The column of scores; more than 1000 distinct ones need `score_bins`.
         score_bins : int, array-like of edges or ScoreBins, optional
-                A number of bins with about equally many people, the edges between bins, or the `score_bins` of another
+            A number of bins with about equally many people, the edges between bins, or the `score_bins` of another
             table: only tables with the same bins can be added. Tests report how far bins may have moved a value.
         prediction_threshold : float, optional
-                With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
+            With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
             counted only if there are `score_bins`.
 
         Returns
         -------
         CountTable
-                The same as from the rows in memory, for any engine and any order of the rows.
+            The same as from the rows in memory, for any engine and any order of the rows.
 
         Raises
         ------
         ValueError
-                If a column or a value is missing, or a column has too many distinct values.
+            If a column or a value is missing, or a column has too many distinct values.
 
         Examples
         --------
@@ -429,12 +429,12 @@ class CountTable:
         Parameters
         ----------
         path : str or path
-                The file, ending in ``.json``. For other formats write `to_frame`, which `from_counts` reads.
+            The file, ending in ``.json``. For other formats write `to_frame`, which `from_counts` reads.
 
         Raises
         ------
         ValueError
-                If the path has another ending, or a label is of a type that JSON cannot hold.
+            If the path has another ending, or a label is of a type that JSON cannot hold.
         """
         _check_path(path)
         rows, bins = self.to_rows(), self.score_bins
@@ -461,17 +461,17 @@ class CountTable:
         Parameters
         ----------
         path : str or path
-                The file.
+            The file.
 
         Returns
         -------
         CountTable
-                The saved table, with the types of its labels.
+            The saved table, with the types of its labels.
 
         Raises
         ------
         ValueError
-                If the file is not such a table, is of a later version, or is damaged.
+            If the file is not such a table, is of a later version, or is damaged.
         """
         _check_path(path)
         try:
@@ -574,7 +574,7 @@ class CountTable:
         Returns
         -------
         DataFrame
-                One row per combination that occurs: the control features, the sensitive features, the cells and
+            One row per combination that occurs: the control features, the sensitive features, the cells and
             "count", as `from_counts` reads; with weights also their sums "weight" and "squared_weight".
         """
         rows = self.to_rows()
@@ -618,17 +618,17 @@ class CountTable:
         Parameters
         ----------
         *others : CountTable
-                Tables of the same columns; their values may differ, but not the edges between bins of scores.
+            Tables of the same columns; their values may differ, but not the edges between bins of scores.
 
         Returns
         -------
         CountTable
-                The table of all people.
+            The table of all people.
 
         Raises
         ------
         ValueError
-                If columns or bins of scores differ, or only some tables have weights.
+            If columns or bins of scores differ, or only some tables have weights.
         """
         bins, people = self.score_bins, self._people_of_bins()
         for other in others:
@@ -711,20 +711,20 @@ class CountTable:
         Parameters
         ----------
         minimum_cell : int
-                The smallest number of people that may be published.
+            The smallest number of people that may be published.
         small : {"exclude", "merge"}, default="exclude"
-                Whether smaller groups are left out, and listed in `suppressed` and in the ``excluded_`` of tests, or
+            Whether smaller groups are left out, and listed in `suppressed` and in the ``excluded_`` of tests, or
             become one group, "(other)", if it is large enough.
 
         Returns
         -------
         CountTable
-                The table that may be shared.
+            The table that may be shared.
 
         Raises
         ------
         ValueError
-                If cells with fewer people remain.
+            If cells with fewer people remain.
 
         Examples
         --------
@@ -792,18 +792,18 @@ class CountTable:
         Parameters
         ----------
         sensitive_features, control_features : str or sequence of str, optional
-                The features by which to group and to stratify, from either role. None keeps those of this role that are
+            The features by which to group and to stratify, from either role. None keeps those of this role that are
             not named for the other; an empty sequence keeps no control features.
 
         Returns
         -------
         CountTable
-                The same people, summed over features that are not named.
+            The same people, summed over features that are not named.
 
         Raises
         ------
         ValueError
-                If there is no such feature, or one would have both roles.
+            If there is no such feature, or one would have both roles.
 
         Examples
         --------

@@ -51,13 +51,13 @@ class Kinds:
     Parameters
     ----------
     values : mapping of str to Column or Numbers
-            Columns of K kinds.
+        Columns of K kinds.
     counts : ndarray of shape (S, G, K) or None
-            People by stratum, group and kind; None if every kind is one person.
+        People by stratum, group and kind; None if every kind is one person.
     stratum, group : ndarray of shape (K,) or None
-            Of each person, if every kind is one; no stratum if there is only one.
+        Of each person, if every kind is one; no stratum if there is only one.
     weight, cluster : ndarray of shape (K,) or None
-            Weight and cluster of each person.
+        Weight and cluster of each person.
     """
 
     values: Mapping[str, Column | Numbers]
@@ -129,26 +129,26 @@ class Sample:
     Parameters
     ----------
     columns : mapping of str to Column or Numbers
-            ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and
+        ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and
         scores.
     sensitive, control : tuple of Column
-            Groups and strata.
+        Groups and strata.
     counts : ndarray of shape (n,) or None
-            People of each row; None: one.
+        People of each row; None: one.
     weight : Numbers or None
-            The weight of each person.
+        The weight of each person.
     clusters : Column or None
-            The cluster of each person.
+        The cluster of each person.
     score_bins : ScoreBins or None
-            The bins of the scores.
+        The bins of the scores.
     summed : bool
-            Whether only sums of weights are known, so that rows stand for people with these sums.
+        Whether only sums of weights are known, so that rows stand for people with these sums.
     suppressed : tuple of (label, label or None, int)
-            Groups left out of a table, their stratum, and the people they would have needed.
+        Groups left out of a table, their stratum, and the people they would have needed.
     everyone : Sample or None
-            These people and those of unknown group, with codes -1; None if all groups are known.
+        These people and those of unknown group, with codes -1; None if all groups are known.
     named : bool
-            Whether people of unknown group are here as a group.
+        Whether people of unknown group are here as a group.
     """
 
     columns: Mapping[str, Column | Numbers]
