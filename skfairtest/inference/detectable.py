@@ -140,6 +140,8 @@ class PowerCurves:
 NORMAL_EVENTS = 100.0
 #: Steps of the secant method towards a distance, from that by normal approximation.
 _SECANTS = 7
+#: Quantiles' distance from their aim beyond which a distance is found by bisection; halvings of the room for it.
+_NEAR, _HALVINGS = 0.02, 20
 #: People of the comparisons that are searched at the same time.
 _PEOPLE = 1_000_000
 _FIELDS = ("other", "d_group", "d_other", "share")
@@ -285,7 +287,16 @@ def _refine(
             aim, most = np.full(len(own), ndtri(power) - ndtri(tail)), room[own]
             start = np.where(np.isnan(gap[own]), most, gap[own])
             reached = secants(quantile, aim, np.zeros(len(own)), start, (0.0, most), steps=_SECANTS)
-            gap[own] = np.where((quantile(most) >= aim) & (most > 0), reached, np.nan)
+            possible = (quantile(most) >= aim) & (most > 0)
+            # Between equal rates the power may be far below the level, where secants start: they can go astray.
+            off = np.flatnonzero(possible & ~(np.abs(quantile(reached) - aim) < _NEAR))
+
+            def power_at(at: Floats, off: Integers = off, null: Floats = null[own[off]], way: int = way) -> Floats:
+                return curves.at(off, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
+
+            if len(off):
+                reached[off] = smallest_distances(power_at, power, most[off], _HALVINGS)
+            gap[own] = np.where(possible, reached, np.nan)
 
 
 def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:

@@ -15,26 +15,48 @@ from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import power_designs as designs
 from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference.rates import Question, score_log_p
-from skfairtest.inference.regions import reference_of, rejection_region, to_rest
+from skfairtest.inference.regions import is_rejected, reference_of, to_rest
 
 #: Outcomes up to which power is enumerated, of tests of equality and of a margin; beyond, a normal approximation.
 OUTCOMES, MARGIN_OUTCOMES = 1_000_000, 100_000
+#: Of equality, only likely outcomes count among so many people; fewer count where power is averaged over denominators.
+PEOPLE, AVERAGED_OUTCOMES = 200_000, 20_000
 
 
-def _enumerated(d1: int, d2: int, question: Question) -> bool:
-    return d1 * d2 <= (OUTCOMES if question.margin_bounds is None else MARGIN_OUTCOMES)
+def _enumerated(d1: int, d2: int, question: Question, likely: int, most: int) -> bool:
+    """Whether power is enumerated, if so many outcomes are likely and at most so many are looked at."""
+    if question.margin_bounds is not None:
+        return d1 * d2 <= MARGIN_OUTCOMES
+    return d1 * d2 <= OUTCOMES or (d1 + d2 <= PEOPLE and likely <= most)
+
+
+def _likely(d: int, p: float) -> Integers:
+    """Numbers of events; all others together are less probable than 1e-12."""
+    reach = 8 * np.sqrt(d * p * (1 - p)) + 20
+    return np.arange(max(0, int(d * p - reach)), min(d, int(d * p + reach)) + 1)
 
 
 def comparison_power(
-    d1: int, d2: int, p1: float, p2: float, question: Question, alpha: float, share: float = 0.0
+    d1: int,
+    d2: int,
+    p1: float,
+    p2: float,
+    question: Question,
+    alpha: float,
+    share: float = 0.0,
+    most: int = OUTCOMES,
 ) -> tuple[float, str]:
-    """Power of one comparison given its denominators, and its method; `share`: group 1's share of everyone."""
+    """Power of one comparison given its denominators, and how it was found.
+
+    `share` is that of group 1 in everyone, if a margin is one to everyone; `most` likely outcomes are enumerated.
+    """
     question = to_rest(question, share)
-    if not _enumerated(d1, d2, question):
+    x1, x2 = _likely(d1, p1), _likely(d2, p2)
+    if not _enumerated(d1, d2, question, len(x1) * len(x2), most):
         corrected = question.margin_bounds is None and reference_of(question, d1, d2) == "conditional"
         return float(designs.normal_power(p1, d1, p2, d2, question, alpha, corrected=corrected)), "normal"
-    first, second = (np.exp(binomial_log_pmf(np.arange(d + 1), d, p)) for d, p in ((d1, p1), (d2, p2)))
-    return float(np.clip(first @ rejection_region(d1, d2, question, alpha) @ second, 0.0, 1.0)), "exact"
+    first, second = np.exp(binomial_log_pmf(x1, d1, p1)), np.exp(binomial_log_pmf(x2, d2, p2))
+    return float(np.clip(first @ is_rejected(x1[:, None], d1, x2, d2, question, alpha) @ second, 0.0, 1.0)), "exact"
 
 
 def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs.Computed:
@@ -49,6 +71,7 @@ def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs
     n1, n2 = design.people
     s1, s2 = design.shares
     fixed = s1 >= 1 and s2 >= 1
+    most = OUTCOMES if fixed else AVERAGED_OUTCOMES
     total, methods = 0.0, set()
     spacing = 0.5 if n1 * s1 + n2 * s2 <= 600 and design.question.margin_bounds is None else 1.0
     for a, b, weight in designs.pairs_of(n1, n2, s1, s2, spacing):
@@ -61,10 +84,10 @@ def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs
             (d1, d2), (p1, p2) = places[i], design.values[i]
             first, second = design.contrasts[0]
             asked = design.question if (first, second) in ((0, 1), (0, None)) else designs.turned_over(design.question)
-            found, method = comparison_power(d1, d2, p1, p2, asked, level)
+            found, method = comparison_power(d1, d2, p1, p2, asked, level, most=most)
             if len(design.contrasts) > 1 and design.question.alternative in ("greater", "less"):
                 # Either group above the other: two regions that do not meet.
-                other = comparison_power(d1, d2, p1, p2, designs.turned_over(asked), level)[0]
+                other = comparison_power(d1, d2, p1, p2, designs.turned_over(asked), level, most=most)[0]
                 found = min(1.0, found + other)
             methods.add(method)
             missed, certified = missed * (1 - found), certified * found
@@ -112,8 +135,10 @@ def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: 
     for i, (a, b) in enumerate(pairs.T.tolist()):
         chosen = which.ravel() == i
         question = to_rest(design.question, a / (a + b) if design.overall else 0.0)
-        if a and b and _enumerated(a, b, question):
-            out[chosen] = rejection_region(a, b, question, level)[x1[chosen], x2[chosen]]
+        # Of one pair of denominators only; each has a level to be found.
+        likely = int(np.ptp(x1[chosen]) + 1) * int(np.ptp(x2[chosen]) + 1) if a and b else 0
+        if a and b and _enumerated(a, b, question, likely, OUTCOMES if pairs.shape[1] == 1 else 0):
+            out[chosen] = is_rejected(x1[chosen], a, x2[chosen], b, question, level)
         elif a and b:
             out[chosen] = score_log_p(x1[chosen], a, x2[chosen], b, question) <= np.log(level)
     return out

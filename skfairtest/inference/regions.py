@@ -50,11 +50,9 @@ def kept_outcomes(
     """
     if reference == "asymptotic":
         lower, upper = score_limits(d1, d2, m, alpha if alternative == "two-sided" else 2 * alpha)
-    elif reference == "conditional":
-        lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(alpha)
     else:
-        given = given_totals(d1, d2, np.arange(d1 + d2 + 1), alpha, alternative)
-        lower, upper = (ends[m] for ends in given.kept(raised_level(given, alpha, alternative)))
+        level = alpha if reference == "conditional" else _boschloos_level(d1, d2, alpha, alternative)
+        lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(level)
     return (lower if alternative == "two-sided" else np.maximum(0, m - d2)), upper
 
 
@@ -72,33 +70,45 @@ def score_limits(d1: Integers | int, d2: Integers | int, m: Integers, alpha: flo
     return np.where(certain, low, lower), np.where(certain, high, upper)
 
 
-@lru_cache(maxsize=512)
-def rejection_region(d1: int, d2: int, question: Question, alpha: float) -> Booleans:
-    """Outcomes, shape (d1 + 1, d2 + 1), that the test of two rates rejects.
+@lru_cache(maxsize=4096)
+def _boschloos_level(d1: int, d2: int, alpha: float, alternative: str) -> float:
+    return raised_level(given_totals(d1, d2, np.arange(d1 + d2 + 1), alpha, alternative), alpha, alternative)
+
+
+def is_rejected(x1: Integers, d1: int, x2: Integers, d2: int, question: Question, alpha: float) -> Booleans:
+    """Which outcomes, of events that broadcast, the test of two rates rejects.
 
     Examples
     --------
-    >>> int(rejection_region(4, 3, Question(), 0.05).sum())
+    >>> int(is_rejected(np.arange(5)[:, None], 4, np.arange(4), 3, Question(), 0.05).sum())
     2
     """
+    if question.margin_bounds is not None:
+        return np.asarray(_margin_region(d1, d2, question, alpha)[x1, x2])
+    if question.alternative == "less":
+        return is_rejected(x2, d2, x1, d1, replace(question, alternative="greater"), alpha)
+    m = x1 + x2
+    least = int(m.min())
+    totals, reference = np.arange(least, int(m.max()) + 1), reference_of(question, d1, d2)
+    lower, upper = kept_outcomes(d1, d2, totals, alpha, reference, question.alternative)
+    return np.asarray((x1 < lower[m - least]) | (x1 > upper[m - least]))
+
+
+@lru_cache(maxsize=256)
+def _margin_region(d1: int, d2: int, question: Question, alpha: float) -> Booleans:
+    """Return which of all outcomes a test of a margin rejects, (d1 + 1, d2 + 1)."""
     x1, x2 = np.ogrid[: d1 + 1, : d2 + 1]
-    if question.margin_bounds is None:
-        if question.alternative == "less":
-            return rejection_region(d2, d1, replace(question, alternative="greater"), alpha).T
-        m, reference = np.arange(d1 + d2 + 1), reference_of(question, d1, d2)
-        lower, upper = kept_outcomes(d1, d2, m, alpha, reference, question.alternative)
-        return np.asarray((x1 < lower[x1 + x2]) | (x1 > upper[x1 + x2]))
-    rejected, level = [], alpha / 2 if question.alternative == "two-sided" else alpha
+    regions, level = [], alpha / 2 if question.alternative == "two-sided" else alpha
     ends = (0.0, np.inf) if question.disparity == "ratio" else (-1.0, 1.0)
     for edge, side in question.tests:
         if not ends[0] < edge < ends[1]:  # every disparity lies beyond the edge, or none does
-            rejected.append(np.full((d1 + 1, d2 + 1), (edge <= ends[0]) == (side == "greater")))
+            regions.append(np.full((d1 + 1, d2 + 1), (edge <= ends[0]) == (side == "greater")))
         elif question.method == "asymptotic":
             z = score_at(x1, d1, x2, d2, edge, question.disparity)[0]
-            rejected.append((z if side == "greater" else -z) >= -float(ndtri(level)))
+            regions.append((z if side == "greater" else -z) >= -float(ndtri(level)))
         elif side == "greater":
-            rejected.append(margin_rejected(d1, d2, edge, question.disparity, level))
+            regions.append(margin_rejected(d1, d2, edge, question.disparity, level))
         else:
             turned = 1 / edge if question.disparity == "ratio" else -edge
-            rejected.append(margin_rejected(d2, d1, turned, question.disparity, level).T)
-    return np.asarray((np.all if question.alternative == "equivalence" else np.any)(rejected, axis=0))
+            regions.append(margin_rejected(d2, d1, turned, question.disparity, level).T)
+    return np.asarray((np.all if question.alternative == "equivalence" else np.any)(regions, axis=0))

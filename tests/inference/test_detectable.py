@@ -60,6 +60,27 @@ def test_the_exact_power_at_the_size_is_the_one_that_is_named_and_at_least_that_
     assert farther == pytest.approx(max(sizes, default=np.inf), rel=1e-12)
 
 
+@pytest.mark.parametrize(("method", "alternative"), [
+    ("auto", "two-sided"), ("permutation", "two-sided"), ("asymptotic", "greater"), ("asymptotic", "less"),
+])  # fmt: skip
+@pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
+@pytest.mark.parametrize("people", [(10, 2000), (57, 10_751), (2000, 10), (93, 300)])
+@pytest.mark.parametrize("p2", [0.0, 0.005, 0.3])
+def test_a_size_is_found_where_equal_rates_are_hardly_ever_rejected(people, p2, disparity, method, alternative):
+    # For 10 against 2,000 none of whom is selected, the size was 0.
+    question, sign = Question(disparity, alternative, None, method), -1 if alternative == "less" else 1
+    asked = {"alpha": 0.05, "power": 0.8, "direction": "up" if sign > 0 else "down"}
+    (size,) = detectable_rates([TwoRates(p2, *people)], question, **asked)
+    if disparity != "difference" and p2 == 0:
+        assert np.isnan(size)
+    elif np.isinf(size):
+        assert comparison_power(*people, float(sign > 0), p2, question, 0.05)[0] < 0.8
+    else:
+        odds = p2 / (1 - p2) * size**sign
+        moved = {"difference": p2 + sign * size, "ratio": p2 * size**sign, "odds_ratio": odds / (1 + odds)}
+        assert comparison_power(*people, moved[disparity], p2, question, 0.05)[0] == pytest.approx(0.8, abs=0.015)
+
+
 def test_where_only_the_exact_test_has_the_power_its_size_is_named():
     # 56 points less: no disparity at all by normal approximation, and a power of .91.
     people, p2, alpha = (10, 300), 0.56, 0.05 / 100

@@ -10,7 +10,7 @@ from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.power import comparison_power
 from skfairtest.inference.power_designs import normal_power
 from skfairtest.inference.rates import Pair, Question, answer
-from skfairtest.inference.regions import rejection_region
+from skfairtest.inference.regions import is_rejected
 from skfairtest.inference.unconditional import unconditional_log_p
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "power.json").read_text())
@@ -37,6 +37,11 @@ def p_values_of_all_outcomes(d1, d2):
 
 
 METHODS = {"unconditional": "auto", "conditional": "permutation", "asymptotic": "asymptotic"}
+
+
+def rejection_region(d1, d2, question, alpha):
+    """Which of all outcomes are rejected, (d1 + 1, d2 + 1)."""
+    return is_rejected(np.arange(d1 + 1)[:, None], d1, np.arange(d2 + 1), d2, question, alpha)
 
 
 def rejected(d1, d2, alpha, reference, alternative="two-sided"):
@@ -141,10 +146,30 @@ def test_published_figures_of_the_four_tests():
 @pytest.mark.parametrize("method", ["auto", "permutation", "asymptotic"])
 def test_the_approximation_of_large_designs_joins_the_enumeration(method):
     question = Question(method=method)
-    enumerated, how = comparison_power(1000, 1000, 0.3, 0.359, question, 0.05)
-    approximated, beyond = comparison_power(1001, 1000, 0.3, 0.359, question, 0.05)
+    enumerated, how = comparison_power(15_000, 15_000, 0.3, 0.315, question, 0.05)
+    approximated, beyond = comparison_power(18_000, 18_000, 0.3, 0.3137, question, 0.05)
     assert (how, beyond) == ("exact", "normal")
     assert approximated == pytest.approx(enumerated, abs=0.006)
+
+
+def test_power_of_rare_events_is_enumerated_however_many_people_there_are():
+    # Without an event in one group of the same size, the score test needs 4 events in the other, and Fisher's 6.
+    for method, least in (("asymptotic", 4), ("permutation", 6)):
+        for n in (1_500, 50_000):
+            power, how = comparison_power(n, n, 0.0, 3 / n, Question(method=method), 0.05)
+            assert how == "exact"
+            assert power == pytest.approx(binom.sf(least - 1, n, 3 / n), abs=1e-12)
+    # By normal approximation it was .41: Boschloo's test needs 6 events too.
+    assert comparison_power(1_500, 1_500, 0.0, 0.002, Question(), 0.05)[0] == pytest.approx(binom.sf(5, 1_500, 0.002))
+
+
+@pytest.mark.parametrize("rates", [(0.001, 0.005), (0.45, 0.5), (0.0, 1.0), (0.999, 0.99)])
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+@pytest.mark.parametrize("people", [(700, 900), (1_300, 40)])
+def test_unlikely_outcomes_may_be_left_out_of_a_sum(rates, alternative, people):
+    question = Question(alternative=alternative)
+    whole = probability_of(rejection_region(*people, question, 0.05), *rates)
+    assert comparison_power(*people, *rates, question, 0.05)[0] == pytest.approx(whole, abs=1e-12)
 
 
 QUESTIONS = [
