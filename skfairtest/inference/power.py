@@ -30,10 +30,10 @@ def _enumerated(d1: int, d2: int, question: Question, likely: int, most: int) ->
     return d1 * d2 <= OUTCOMES or (d1 + d2 <= PEOPLE and likely <= most)
 
 
-def _likely(d: int, p: float) -> Integers:
+def _likely(d: int, p: float) -> range:
     """Numbers of events; all others together are less probable than 1e-12."""
     reach = 8 * np.sqrt(d * p * (1 - p)) + 20
-    return np.arange(max(0, int(d * p - reach)), min(d, int(d * p + reach)) + 1)
+    return range(max(0, int(d * p - reach)), min(d, int(d * p + reach)) + 1)
 
 
 def comparison_power(
@@ -51,10 +51,11 @@ def comparison_power(
     `share` is that of group 1 in everyone, if a margin is one to everyone; `most` likely outcomes are enumerated.
     """
     question = to_rest(question, share)
-    x1, x2 = _likely(d1, p1), _likely(d2, p2)
-    if not _enumerated(d1, d2, question, len(x1) * len(x2), most):
+    likely = _likely(d1, p1), _likely(d2, p2)
+    if not _enumerated(d1, d2, question, len(likely[0]) * len(likely[1]), most):
         corrected = question.margin_bounds is None and reference_of(question, d1, d2) == "conditional"
         return float(designs.normal_power(p1, d1, p2, d2, question, alpha, corrected=corrected)), "normal"
+    x1, x2 = map(np.array, likely)
     first, second = np.exp(binomial_log_pmf(x1, d1, p1)), np.exp(binomial_log_pmf(x2, d2, p2))
     return float(np.clip(first @ is_rejected(x1[:, None], d1, x2, d2, question, alpha) @ second, 0.0, 1.0)), "exact"
 
