@@ -1240,8 +1240,8 @@ def add_displays():
     add("LossRatioDisplay", drawn_individual, sf.LossRatioDisplay)
 
 
-#: Cases that iterate to a limit of their own, which other versions reach in other steps.
-ITERATIVE = {"individual LSODA", "individual finite_differences"}
+#: Cases that iterate to a limit of their own, or follow differences, which other versions reach in other steps.
+ITERATIVE = {"individual LSODA", "individual finite_differences", "individual scale"}
 CASES = {}
 for add_cases in (
     add_metrics,
