@@ -403,7 +403,7 @@ class PairedFairnessTest(FairnessTest):
             named = {**row, "group": self.groups_[0]} if setup.models == "one group" else row
             labels = {name: named[name] for name in ("metric", "group", "other", "stratum")}
             texts = {name: None if value is None else label(value) for name, value in labels.items()}
-            found.append({**row, **texts, "feature": self._setup.features, "value_a": a, "value_b": b})
+            found.append({**row, **texts, "value_a": a, "value_b": b})
         return PairedRecord(setup, names, self._shares, self.p_value_, self.concern_, tuple(found))
 
     def _made(self) -> Report:

@@ -32,7 +32,6 @@ class PairedRecord(Recorded):
     p_value: float
     concern: bool
     results: tuple[Mapping[str, Any], ...]
-    not_compared: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> bool:
@@ -168,35 +167,22 @@ class PairedRecord(Recorded):
 
 def paired_report(test: Any, found: PairedRecord) -> Report:
     """The report of a fitted `PairedFairnessTest`, whose record has the names of the models."""
-    setup, report = test._setup, paired_section(found)
+    setup, rows = test._setup, cells.records(found.frame)
     keys = [cells.METRIC, cells.GROUP, cells.stratum(setup.controls), Column("people", shows="n")]
-    rows, caption = cells.records(test.by_model_), "Values under both models"
     rates = replace(found, setup=replace(setup, models="one group"))
-    values = Table.of([*keys, *_of_models(rates)], rows, caption, None, few=cells.SHOWN)
-    return replace(
-        report,
+    by_model = cells.records(test.by_model_)
+    values = Table.of([*keys, *_of_models(rates)], by_model, "Values under both models", None, few=cells.SHOWN)
+    return Report(
         title=f"Two models: {group_title(test)}",
-        verdict=report.verdict + sentences.untested_metrics(test.excluded_, test.comparisons_["metric"]),
+        verdict=found.verdict + sentences.untested_metrics(test.excluded_, test.comparisons_["metric"]),
+        concern=found.concern,
         remarks=tuple(sentences.sampling_error(test.p_value_interval_)),
-        tables=(*report.tables, values),
+        findings=tuple(map(found.sentence, [row for row in rows if row["concern"]] or rows[:3])),
+        hypotheses=tuple(map(found.null_sentence, dict.fromkeys(row["metric"] for row in rows))),
+        tables=(models_table(found, rows, "Disparities under both models", False), values),
         parts=cells.homogeneity_part(setup, test.homogeneity_, test.comparisons_),
         left_out=cells.excluded_tables(test.excluded_),
         notes=group_notes(setup, test.comparisons_),
-    )
-
-
-def paired_section(found: PairedRecord) -> Report:
-    """What was found about two models, of one or several features."""
-    rows = cells.records(found.frame)
-    several = len({row["feature"] for row in rows}) > 1
-    told = [row for row in rows if row["concern"]] or rows[:3]
-    return Report(
-        verdict=found.verdict,
-        concern=found.concern,
-        findings=tuple(f"By {label(row['feature'])}: " * several + found.sentence(row) for row in told),
-        hypotheses=tuple(map(found.null_sentence, dict.fromkeys(row["metric"] for row in rows))),
-        tables=(models_table(found, rows, "Disparities under both models", several and cells.FEATURE),),
-        notes=found.not_compared,
     )
 
 
