@@ -244,20 +244,16 @@ class FairnessScorer(_BaseScorer):
 
         The tuner has used `pos_label`. A score that is undefined is minus infinity: the tuner treats NaN as the best.
         """
-        routed = (
-            "X is not passed when thresholds are scored. Leave it out, and pass groups by routing: "
-            "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
-        )
         for name, why in {
-            "sensitive_features": routed,
+            "sensitive_features": "and X is not passed when thresholds are scored. Leave it out, and pass groups by "
+            "routing: sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)",
             "predict_params": "which no model is asked for. Leave it out",
             "baseline": "which cannot be compared with another model. Leave it out, and compare by PairedFairnessTest",
             "prediction_threshold": "which have a threshold already. Leave it out",
         }.items():
             if self._given().get(name) is not None:
                 raise ParameterError(
-                    f"{name} cannot be used to tune thresholds: TunedThresholdClassifierCV passes predictions, "
-                    f"{'and ' * (why is routed)}{why}"
+                    f"{name} cannot be used to tune thresholds: TunedThresholdClassifierCV passes predictions, {why}"
                 )
         passed["sample_weight"] = sample_weight
         gain: Any = None if self._maximize is None else get_scorer(self._maximize)
