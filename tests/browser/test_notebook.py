@@ -117,9 +117,9 @@ def gallery(tmp_path_factory):
 @both_themes
 def test_the_notebook_of_the_gallery_shows_reports_frames_and_pictures(browser, gallery, theme):
     browser.open(gallery[theme], scheme="light")
-    assert browser.run("return document.querySelectorAll('.skfairtest').length") == 3
+    assert browser.run("return document.querySelectorAll('.skfairtest').length") == 2
     assert browser.run("return document.querySelectorAll('.jp-OutputArea-output img').length") == 1
-    assert browser.run("return document.querySelectorAll('.jp-OutputArea-output table.dataframe').length") == 1
+    assert browser.run("return document.querySelectorAll('.jp-OutputArea-output table.dataframe').length") == 2
     tables = CONTRASTS.replace(".skfairtest *", ".skfairtest *, table.dataframe *")
     assert [found for found in browser.run(tables) if found[0] < 4.5] == []
 
