@@ -27,7 +27,9 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.individual import SensitiveSubspace as SensitiveSubspace
     from skfairtest.labelled.fairness import LabelledFairnessTest as LabelledFairnessTest
     from skfairtest.labelled.plan import label_plan as label_plan
+    from skfairtest.metrics import MeanOf as MeanOf
     from skfairtest.metrics import Rate as Rate
+    from skfairtest.metrics import RatioOfSums as RatioOfSums
     from skfairtest.metrics import ScoreMetric as ScoreMetric
     from skfairtest.model_selection.audited import AuditedClassifier as AuditedClassifier
     from skfairtest.model_selection.audited import AuditedRegressor as AuditedRegressor
@@ -72,7 +74,7 @@ _HOMES = {
         "individual": "IndividualFairnessTest Mahalanobis Projection SensitiveSubspace",
         "labelled.fairness": "LabelledFairnessTest",
         "labelled.plan": "label_plan",
-        "metrics": "Rate ScoreMetric",
+        "metrics": "MeanOf Rate RatioOfSums ScoreMetric",
         "model_selection.audited": "AuditedClassifier AuditedRegressor FairnessRejectedError FairnessRejectedWarning",
         "model_selection.frame": "SignificanceFrame",
         "model_selection.p_value": "FairnessAssertionError assert_fair fairness_p_value",

@@ -941,7 +941,7 @@ def test_every_public_class_is_here():
     """Displays draw what others found, and fair metrics are checked as transformers."""
     described = {case.name for case in CASES if case.kind is TOOLS} | {kind.cls.__name__ for kind in KINDS}
     answers = {name for name in skfairtest.__all__ if "__" not in name and not name.endswith("Display")}
-    described |= {"CountTable", "Rate", "ScoreMetric", "Mahalanobis", "Projection"}
+    described |= {"CountTable", "MeanOf", "Rate", "RatioOfSums", "ScoreMetric", "Mahalanobis", "Projection"}
     described |= {"SensitiveSubspace", "FairnessRejectedError", "FairnessRejectedWarning", "SmallGroupWarning"}
     described |= {"assert_fair", "FairnessAssertionError"}
     described |= {"power", "required_sample_size", "minimum_detectable_disparity", "label_plan"}

@@ -201,7 +201,7 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
 def is_of_labels(metric: Metric) -> bool:
     """Whether a metric compares labels, and no numbers."""
     metric = getattr(metric, "of", metric)  # of two models
-    return isinstance(metric, Rate) or (isinstance(metric, BuiltIn) and not metric.positive.startswith("if"))
+    return isinstance(metric, Rate) or (isinstance(metric, BuiltIn) and metric.positive in ("always", "never"))
 
 
 def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
@@ -307,7 +307,7 @@ def positive_for(design: Design, metric: ScoreMetric) -> Any:
     """The label that becomes 1 for a metric of numbers; None if numbers are used unchanged."""
     if not isinstance(metric, BuiltIn) or metric.positive == "always":
         return design.pos_label
-    if metric.positive == "never":
+    if metric.positive in ("never", "unread"):
         return None
     columns = [design.sample.columns[name] for name in metric.columns]
     if any(isinstance(column, Numbers) for column in columns):

@@ -7,3 +7,4 @@ from skfairtest.metrics.rates import CELLS, CRITERIA, RATES, Rate, asks_coverage
 from skfairtest.metrics.resolve import Metric, disparity_of, resolve_metrics, standard_metrics, summarized_compare
 from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
 from skfairtest.metrics.scores import SCORES, BuiltIn, OfMean
+from skfairtest.metrics.sums import MeanOf, RatioOfSums

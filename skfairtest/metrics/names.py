@@ -15,6 +15,7 @@ from skfairtest._utils.text import name_of
 from skfairtest.metrics.rates import Summary
 from skfairtest.metrics.score_metric import ScoreMetric
 from skfairtest.metrics.scores import SCORES, BuiltIn, class_score, inequality, kappa
+from skfairtest.metrics.sums import MeanOf, RatioOfSums
 from skfairtest.readers.levels import plain_scalar
 
 #: Other names, before what they mean here, and the disparity that they say if any.
@@ -293,6 +294,8 @@ def known_function(function: Callable[..., Any]) -> Known | None:
     >>> known_function(f1_score), known_function(partial(f1_score, average="macro"))[0].name
     (('f1', None), 'f1_macro')
     """
+    if isinstance(function, MeanOf | RatioOfSums):
+        return function.metric(), None
     if isinstance(function, functools.partial) and function.args:
         return None
     function, given, known = _recognized(function)

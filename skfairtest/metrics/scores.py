@@ -27,7 +27,7 @@ class BuiltIn(ScoreMetric):
 
     places: ClassVar[tuple[str | None, ...]] = (None, "y_true", "y_pred", "condition")
     columns: tuple[str, ...] = ("y_true", "y_pred")
-    positive: str = "if labels"
+    positive: str = "if labels"  # where one label becomes 1: "always", "if labels", "if two labels", "never"; "unread"
     undefined: str = ""
     power: int = 1
 

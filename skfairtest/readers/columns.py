@@ -524,8 +524,9 @@ def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
     ...
     skfairtest._utils.errors.ParameterError: y_true holds 0, 1 and y_pred holds -1, 1: these are not the same ...
     """
-    (first, mine), *others = labels.items()
-    for second, its in others:
+    columns = list(labels.items())
+    for second, its in columns[1:]:
+        first, mine = columns[0]
         both = (*mine, *its)
         if mine and its and not any(map(is_fraction, both)):
             _check_shared(first, mine, second, its, all_classes=True)
