@@ -118,6 +118,7 @@ class Comparison:
 
     `n_extreme` of `n_defined` `draws` are at least as extreme as the data; their p-value is multiplied by `n_tails`,
     and is at least exp(`least_log_p`). `error`: the noncoverage that the adjustment allows the interval.
+    `at`: where two distributions differ most.
     """
 
     metric: str
@@ -150,6 +151,7 @@ class Comparison:
     interval: tuple[float, float] = (np.nan, np.nan)
     concern: bool = False
     error: float = np.nan
+    at: float = np.nan
 
     @property
     def is_pooled(self) -> bool:

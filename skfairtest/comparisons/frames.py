@@ -159,6 +159,8 @@ def comparisons_columns(
 ) -> dict[str, list[Any]]:
     """One row per comparison; a mapping renames the columns of `COMPARISON_COLUMNS`."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
+    if any(not np.isnan(one.at) for one in rows):  # of distributions
+        named = {**named, "at": "at"}
     sources = {"p_value": "log_p", "p_value_adjusted": "log_p_adjusted", "ci_low": "interval", "ci_high": "interval"}
     out = {name: list(map(attrgetter(sources.get(source, source)), rows)) for name, source in named.items()}
     for name, source in named.items():

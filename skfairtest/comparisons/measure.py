@@ -13,13 +13,25 @@ from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of, kept_groups
 from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measurement, Result
+from skfairtest.comparisons.distribution import measure_distribution
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
 from skfairtest.comparisons.rates import count, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rate_draws import RateTable
-from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
+from skfairtest.metrics import (
+    BuiltIn,
+    Calibration,
+    Context,
+    Distribution,
+    Mean,
+    Metric,
+    Omnibus,
+    Rate,
+    ScoreMetric,
+    Share,
+)
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import (
@@ -109,6 +121,11 @@ def measure_metric(
 @measure_metric.register(Calibration)
 def _(metric: Calibration, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
     return measure_calibration(design, metric, kinds, seed)
+
+
+@measure_metric.register(Distribution)
+def _(metric: Distribution, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+    return measure_distribution(design, metric, kinds, seed)
 
 
 @measure_metric.register(Omnibus)
@@ -234,10 +251,15 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
             )
         if sample.weight is not None and isinstance(metric, ScoreMetric | Omnibus) and not metric.takes_weights:
             raise ParameterError(
-                f"sample_weight was given, but metric {metric.name!r} takes none: add a parameter sample_weight to the "
-                "function, or test people without weights"
+                f"sample_weight was given, but metric {metric.name!r} takes none: "
+                + (
+                    "test"
+                    if isinstance(metric, Distribution)
+                    else "add a parameter sample_weight to the function, or test"
+                )
+                + " people without weights"
             )
-        if sample.clusters is not None and isinstance(metric, Omnibus):
+        if sample.clusters is not None and isinstance(metric, Omnibus) and not isinstance(metric, Distribution):
             raise ParameterError(
                 f"clusters were given, but metric {metric.name!r} looks at all groups at once and has no test for "
                 "people in clusters: test a metric of each group instead"

@@ -24,7 +24,7 @@ from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Sc
 from skfairtest.inference.draws import permuted
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.resampling import sequential_p
-from skfairtest.metrics import Calibration, Context, MetricError, Omnibus
+from skfairtest.metrics import Calibration, Context, Distribution, MetricError, Omnibus
 from skfairtest.tables import Kinds
 
 #: How resamples are drawn: outcomes from scores, and the truly positive of a block of scores from both groups.
@@ -272,17 +272,20 @@ def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) ->
         check_calibration(metric, settings)
         return
     question = settings.question
+    whole = not isinstance(metric, Distribution)
     if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(
-            f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
-            "margin; use alternative='two-sided' and margin=None"
+            f"metric={metric.name!r} "
+            + ("looks at all groups at once and tests independence" if whole else "compares whole distributions")
+            + ": it has no alternative or margin; use alternative='two-sided' and margin=None"
         )
-    if settings.compare not in ("between_groups", *["to_reference"] * (not alone)) and not settings.crossed:
+    if whole and settings.compare not in ("between_groups", *["to_reference"] * (not alone)) and not settings.crossed:
         raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once: use compare='between_groups', not "
             f"{settings.compare!r}"
         )
-    if question.method not in ("auto", "permutation"):
+    if question.method not in ("auto", "permutation") or (settings.within != "auto" and not whole):
         raise ParameterError(
-            f"metric={metric.name!r} is tested by permuting labels: use method='auto', not {question.method!r}"
+            f"metric={metric.name!r} is tested by permuting labels: use method='auto'"
+            + ("" if whole else " and within='auto'")
         )

@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from sklearn.base import is_classifier
+
 from skfairtest import readers
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.engine import Compared
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
-from skfairtest.metrics import Calibration, Metric, ScoreMetric, asks_coverage
+from skfairtest.metrics import Calibration, Distribution, Metric, ScoreMetric, asks_coverage, of_scores, resolve_metrics
 from skfairtest.readers.coverage import covered
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
@@ -312,6 +314,7 @@ class GroupsTest(Compared, ReportMixin):
         with renaming("metric", cls._of):
             settings, metrics = test._checked()
             if metrics is not None:
+                metrics = metrics if "y_pred" in sample.columns else of_scores(metrics)
                 needed = cells_read(metrics, settings)
                 if cls._scores_are_predictions and "y_pred" in needed and "y_score" not in needed:
                     sample = sample.with_scores_as_predictions()
@@ -392,6 +395,10 @@ class GroupsTest(Compared, ReportMixin):
         if self.estimator is None and inputs.called == "X":
             # What is no predictions is the first thing to be said.
             X = readers.predictions_from_X(readers.positive_scores(X, y, self.pos_label))
+        if metrics is not None and (
+            y_score is not None or (self.estimator is not None and is_classifier(self.estimator))
+        ):
+            metrics = of_scores(metrics)
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
             if hasattr(self.estimator, "__len__"):  # labels in the place of the model
@@ -419,6 +426,8 @@ class GroupsTest(Compared, ReportMixin):
             if error.parameter == "sensitive_features" and any(metric.needs_pos_label for metric in metrics or ()):
                 self._check_pos_label(error, y, y_pred)
             raise
+        if getattr(self, self._of) == "demographic_parity" and _holds_numbers(sample, "y_pred"):
+            metrics = resolve_metrics("distribution")
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return sample, settings, metrics, seed, subject
 
@@ -469,6 +478,15 @@ class GroupsTest(Compared, ReportMixin):
         return {"sensitive_features": inputs.groups, "predict_params": inputs.predict_params, "random_state": seed}
 
 
+def _holds_numbers(sample: Sample, name: str) -> bool:
+    """Whether a column holds numbers that are no labels."""
+    try:
+        readers.check_labels(sample.labels_of(name), name)
+    except ParameterError:
+        return sample.columns[name].numbers is not None
+    return False
+
+
 def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
     """Check that a table's cells hold the columns that metrics and permutations read."""
     missing = sorted(needed - set(sample.columns))
@@ -482,7 +500,9 @@ def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) ->
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
     """The responses that every metric of scores can use, in the first one's order, and the metrics' names."""
     asking = [
-        metric for metric in metrics if isinstance(metric, ScoreMetric | Calibration) and "y_score" in metric.reads
+        metric
+        for metric in metrics
+        if isinstance(metric, ScoreMetric | Calibration | Distribution) and "y_score" in metric.reads
     ]
     names = ", ".join(metric.name for metric in asking)
     shared = [r for r in asking[0].responses if all(r in metric.responses for metric in asking)]

@@ -145,7 +145,7 @@ class DisparityDisplay(GroupDisplay):
         setup, setups = parts[0].setup, [part.setup for part in parts]
         everything = pd.concat([part.comparisons.assign(part=place) for place, part in enumerate(parts)])
         one_axis = [
-            row["metric"] not in setups[row["part"]].everybody
+            (row["metric"] not in setups[row["part"]].everybody or not np.isnan(row.get("at", np.nan)))
             and setups[row["part"]].disparity_of(row["metric"]) == setup.disparity
             for row in records(everything)
         ]

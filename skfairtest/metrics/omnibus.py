@@ -195,3 +195,30 @@ CALIBRATION: dict[str, Calibration] = {
         _declared("calibration_within_groups", between=False, kuiper=True),
     )
 }
+
+
+@dataclass(frozen=True)
+class Distribution(Omnibus):
+    """The whole distribution of predictions or scores. What differs between groups is not one value of each."""
+
+    disparity: str | None = "difference"
+    responses: ClassVar[tuple[str, ...]] = ("decision_function", PROBABILITY)
+    #: Whether people may have weights.
+    takes_weights: ClassVar[bool] = False
+    #: Whether it is evaluated one table at a time.
+    slow: ClassVar[bool] = False
+
+    @property
+    def column(self) -> str:
+        """The column of numbers."""
+        return next(iter(self.reads))
+
+
+DISTRIBUTION = Distribution(
+    "distribution", frozenset({"y_pred"}), describes="the distributions of predictions",
+    null="predictions have the same distribution in any two groups of {}",
+)  # fmt: skip
+DISTRIBUTION_OF_SCORES = Distribution(
+    "distribution", frozenset({"y_score"}), describes="the distributions of scores",
+    null="scores have the same distribution in any two groups of {}",
+)  # fmt: skip

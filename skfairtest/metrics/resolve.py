@@ -9,7 +9,15 @@ from typing import Any
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import name_of
 from skfairtest.metrics import names as metric_names
-from skfairtest.metrics.omnibus import CALIBRATION, NORMALIZED_MUTUAL_INFO, Omnibus, from_function
+from skfairtest.metrics.omnibus import (
+    CALIBRATION,
+    DISTRIBUTION,
+    DISTRIBUTION_OF_SCORES,
+    NORMALIZED_MUTUAL_INFO,
+    Distribution,
+    Omnibus,
+    from_function,
+)
 from skfairtest.metrics.rates import CRITERIA, RATES, Rate, Summary
 from skfairtest.metrics.score_metric import ScoreMetric, parameters_of
 from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
@@ -39,7 +47,11 @@ def standard_metrics(kinds: Set[str], given: Set[str]) -> list[Metric]:
 Metric = Rate | ScoreMetric | Omnibus
 
 #: Metrics that have no value of each group whose difference is tested.
-OMNIBUS: dict[str, Omnibus] = {NORMALIZED_MUTUAL_INFO.name: NORMALIZED_MUTUAL_INFO, **CALIBRATION}
+OMNIBUS: dict[str, Omnibus] = {
+    NORMALIZED_MUTUAL_INFO.name: NORMALIZED_MUTUAL_INFO,
+    DISTRIBUTION.name: DISTRIBUTION,
+    **CALIBRATION,
+}
 #: Sets of metrics that are not the rates of one criterion.
 SETS: dict[str, tuple[Metric, ...]] = {
     "hinnefeld": (
@@ -67,6 +79,16 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
     if not rates:
         raise ParameterError("metric is empty: name at least one, for instance 'equalized_odds'")
     return list(rates.values())
+
+
+def of_scores(metrics: Sequence[Metric]) -> list[Metric]:
+    """Return the metrics; a distribution is that of scores."""
+    return [
+        replace(metric, reads=DISTRIBUTION_OF_SCORES.reads, describes=DISTRIBUTION_OF_SCORES.describes,
+                null=DISTRIBUTION_OF_SCORES.null)
+        if isinstance(metric, Distribution) else metric
+        for metric in metrics
+    ]  # fmt: skip
 
 
 def _expand(metric: object, disparity: str) -> list[Metric]:

@@ -351,6 +351,15 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     happens, among = setup.told(metric)
     described = setup.descriptions.get(metric, "") or label(metric)
     if metric in setup.everybody:
+        if not np.isnan(row.get("at", np.nan)):
+            sign = -1 if row["disparity"] < 0 else 1
+            low, high = sorted((sign * row["ci_low"], sign * row["ci_high"]))
+            below = " and ".join(percent(row[name]) for name in ("value_group", "value_other"))
+            return (
+                f"{where}{described} of {first} and {second} differ most at {number(row['at'])}: {below} are not above "
+                f"it, a difference of {points(abs(row['disparity']))} points "
+                f"({span(points, low, high, setup.open_ends(row)) or 'no interval'})"
+            )
         others = "" if row["other"] is None else f" and {second}"
         whom = "" if row["group"] is None else f" {'between' if others else 'among'} {first}{others}"
         return f"{where}{described}{whom} is {number(row['disparity'])}"
