@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from skfairtest._utils.errors import ParameterError, brief
+from skfairtest.comparisons.classes import has_several_labels
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
@@ -43,7 +44,9 @@ def kinds_of(sample: Sample, estimator: Any, pos_label: Any = None) -> tuple[set
     """The kind of prediction, and the standard metrics that cannot be tested, with the reason."""
     kind = _kind(sample, estimator, pos_label)
     kinds, without = {kind}, {}
-    if kind == "multiclass" and len(classes_of(estimator) or ()) <= 2:
+    if kind == "multiclass" and has_several_labels(sample):
+        kinds.add("labels")
+    elif kind == "multiclass" and len(classes_of(estimator) or ()) <= 2:
         why = f"{len(sample.labels)} labels and no positive one: pass pos_label, or name the metrics that are wanted"
         without = {name: why for name in STANDARD["binary"] if name not in STANDARD["multiclass"]}
     if "y_score" in sample.columns and kind in ("multiclass", "continuous"):

@@ -20,6 +20,7 @@ from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_m
 from skfairtest.audit._reported import ReportedAudit, record_of
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
 from skfairtest.comparisons.breaking import breaking_point_of
+from skfairtest.comparisons.classes import by_label
 from skfairtest.comparisons.core import Exclusion, Result
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import frame_of
@@ -480,6 +481,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if metrics is None:
             metrics, without = self._standard(sample)
             settings = settings_of(metrics, self.get_params())
+        if not isinstance(sample, LabelledSample):
+            metrics = by_label(metrics, sample, settings, self.pos_label)
         self._metrics, tested, few = metrics, list(metrics), isinstance(sample, LabelledSample)
         if few:
             tested, untested = with_few_labels(metrics)

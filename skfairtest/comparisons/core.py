@@ -333,7 +333,8 @@ class Design:
         `scored` statistics of equality are of the rate, on any scale. Others are the same for the complement, up to
         their sign, if differences of the rate itself are compared; otherwise each is a hypothesis of its own.
         """
-        what, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
+        which, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
+        what = (which, rate.label)
         disparity = rate.disparity or question.disparity
         if disparity == "odds_ratio":  # tested exactly by Fisher's test, the complement alike
             return (what, disparity), complement

@@ -165,7 +165,8 @@ class Evaluation:
 def masks_of(rate: metrics.Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
     """Masks of the kinds counted in a rate's numerator and denominator."""
     named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
-    positive = {name: values.is_label(pos_label) for name, values in named.items()}
+    chosen = pos_label if rate.label is None else rate.label
+    positive = {name: values.is_label(chosen) for name, values in named.items()}
     return rate.masks(positive, metrics.shared_codes(named))
 
 

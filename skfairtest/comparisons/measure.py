@@ -76,7 +76,11 @@ def measure(
         if type(metric) is Rate and counts_people:  # others are measured as their kind of test does
             roles = labels if len(sample.labels) > 2 else cells
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
-            counted.append(count(design, metric, (counts, *metric.masks(cells, labels), roles), what))
+            positive = cells
+            if metric.label is not None and table is not None:
+                code = table.labels.index(metric.label)
+                positive = {name: codes == code for name, codes in labels.items()}
+            counted.append(count(design, metric, (counts, *metric.masks(positive, labels), roles), what))
             continue
         kinds = _kinds(sample, metric, settings)
         check_numbers(design, metric)

@@ -24,7 +24,7 @@ from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Sc
 from skfairtest.inference.draws import permuted
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.resampling import sequential_p
-from skfairtest.metrics import Calibration, Context, Distribution, MetricError, Omnibus
+from skfairtest.metrics import Calibration, Context, Distribution, Independence, MetricError, Omnibus
 from skfairtest.tables import Kinds
 
 #: How resamples are drawn: outcomes from scores, and the truly positive of a block of scores from both groups.
@@ -196,13 +196,16 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
     """Make and test the comparisons of a metric of all groups: one overall, and one for each stratum."""
     # A p-value that may be twice that of a side has no number of resamples that is enough for either.
     sample, settings = design.sample, replace(design.settings, n_decisive=None)
-    strata = []
+    strata, shown = [], list[float]()
     for number in range(len(sample.strata)):
         within, counts = kinds.within(number, [np.arange(len(sample.groups)) == g for g in design.kept])
         keys = [sample.groups[g] for g in design.kept]
         statistic = metric.statistic(Context(within.values, design.pos_label), keys, sample.sensitive_names)
-        block = within.blocks(None if settings.within == "auto" else settings.within)
+        given = getattr(metric, "given", "") or None
+        block = within.blocks(given if settings.within == "auto" else settings.within)
         strata.append(Everybody(statistic, counts, block, within.rows, within.weight))
+        if isinstance(metric, Independence):  # tables are ordered by how probable they are, which is no size
+            shown.append(metric.association(Context(within.values, design.pos_label), counts))
     observed = np.array([_observed(stratum) for stratum in strata])
     people = np.array([float(stratum.counts.sum()) for stratum in strata])
     numbers = np.flatnonzero(~np.isnan(observed)).tolist()
@@ -217,13 +220,15 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
         n, stratum = int(people.sum() if place is None else people[place]), design.stratum(place)
         if place is None:
             value, column = float(share @ observed[numbers]), drawn @ share
+            size = float(share @ np.array(shown)[numbers]) if shown else value
         elif place in numbers:
             value, column = float(observed[place]), drawn[:, numbers.index(place)]
+            size = shown[place] if shown else value
         else:
             excluded.append(Exclusion(metric.name, NAME, None, stratum, UNDEFINED, n, n, 1))
             continue
         contrast = Contrast(design.kept[0], None, stratum=place)
-        one = Comparison(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, value, null)
+        one = Comparison(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, size, null)
         comparisons.append(_with_draws(replace(one, method="permutation", statistic=value), column, settings))
     return Measurement(tuple(comparisons), tuple(excluded))
 

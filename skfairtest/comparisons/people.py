@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from sklearn.base import is_classifier
-
 from skfairtest import readers
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
@@ -395,9 +393,7 @@ class GroupsTest(Compared, ReportMixin):
         if self.estimator is None and inputs.called == "X":
             # What is no predictions is the first thing to be said.
             X = readers.predictions_from_X(readers.positive_scores(X, y, self.pos_label))
-        if metrics is not None and (
-            y_score is not None or (self.estimator is not None and is_classifier(self.estimator))
-        ):
+        if metrics is not None and (y_score is not None or any(hasattr(self.estimator, name) for name in SCORED[:2])):
             metrics = of_scores(metrics)
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:

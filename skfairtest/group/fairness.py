@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Later, with_parameters
 from skfairtest.comparisons.breaking import breaking_point_of, kept_breaking_point, shown_breaking_point
+from skfairtest.comparisons.classes import by_label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import check_question, judge, setup_of
 from skfairtest.comparisons.family import equivalence_interval
@@ -226,6 +227,7 @@ class FairnessTest(GroupsTest):
         return check_question(self.metric, self.get_params())
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
+        metrics = by_label(metrics, sample, settings, self.pos_label)
         tested = measure(sample, metrics, settings, self.pos_label, classes_of(self.estimator), seed)
         return judge([with_unknown(tested)], settings)[0]
 
@@ -400,6 +402,7 @@ def measured_of(test: FairnessTest, inputs: Inputs) -> Result:
     """The estimates of a test without fitting it; p-values of rates mean nothing."""
     sample, settings, metrics, seed, _ = test._people(inputs)
     assert metrics is not None
+    metrics = by_label(metrics, sample, settings, test.pos_label)
     return measure(sample, metrics, replace(settings, tested=False), test.pos_label, classes_of(test.estimator), seed)
 
 

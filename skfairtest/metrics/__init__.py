@@ -2,7 +2,7 @@
 
 from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust
 from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
-from skfairtest.metrics.omnibus import CALIBRATION, Calibration, Distribution, Omnibus
+from skfairtest.metrics.omnibus import CALIBRATION, Calibration, Distribution, Independence, Omnibus, independence
 from skfairtest.metrics.rates import CELLS, CRITERIA, RATES, Rate, asks_coverage
 from skfairtest.metrics.resolve import (
     Metric,

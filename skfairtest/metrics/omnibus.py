@@ -11,11 +11,20 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.rates import Summary
-from skfairtest.metrics.score_metric import FEW, Context, MetricError, parameters_of, remembered, scalar_of
+from skfairtest.metrics.score_metric import (
+    FEW,
+    Context,
+    MetricError,
+    parameters_of,
+    remembered,
+    scalar_of,
+    shared_codes,
+)
 from skfairtest.metrics.scores import PROBABILITY, probabilities
 
 Key = tuple[Any, ...]
@@ -154,6 +163,56 @@ def from_function(name: str, function: Callable[..., Any]) -> Omnibus:
     is_ratio = transform == "ratio" or (transform is None and name.endswith("ratio"))
     extreme = "two-sided" if transform in ("group_min", "group_max") else "less" if is_ratio else "greater"
     return Omnibus(name, frozenset({"y_true", "y_pred"}), extreme, f"{name} over all groups", function)
+
+
+@dataclass(frozen=True)
+class Independence(Omnibus):
+    """Labels and groups in one table, with people of one true (or predicted) label apart if `given` names it."""
+
+    given: str = ""
+    takes_weights: ClassVar[bool] = False
+
+    def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:
+        """Return minus the logarithm of a table's probability given its margins, but for a constant."""
+        return lambda counts: np.round(gammaln(counts + 1.0).sum(axis=(-2, -1)), 9)
+
+    def association(self, context: Context, counts: Floats) -> float:
+        """Return Cramer's V of group and label, averaged over people of one label if `given`."""
+        (name,) = self.reads - {self.given}
+        codes = shared_codes(context.columns)
+        labels = codes[name]
+        within = codes[self.given] if self.given else np.zeros_like(labels)
+        found, people = [], []
+        for block in np.unique(within):
+            table = np.stack([np.bincount(labels[within == block], row) for row in counts[:, within == block]])
+            table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+            if min(table.shape) > 1:
+                expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+                chi_square = ((table - expected) ** 2 / expected).sum()
+                found.append(np.sqrt(chi_square / table.sum() / (min(table.shape) - 1)))
+                people.append(table.sum())
+        return float(np.average(found, weights=people)) if found else float("nan")
+
+
+def independence(reads: frozenset[str], given: str = "") -> Independence:
+    """Declare the test that labels do not depend on the group.
+
+    Examples
+    --------
+    >>> (
+    ...     independence(frozenset({"y_pred"})).name,
+    ...     independence(frozenset({"y_true", "y_pred"}), "y_true").name,
+    ... )
+    ('all labels', 'all labels given y_true')
+    """
+    label = "predicted label" if reads - {given} == {"y_pred"} else "true label"
+    words = {"y_true": " among people of one true label", "y_pred": " among people of one predicted label"}
+    where = words.get(given, "")
+    return Independence(
+        f"all labels given {given}" if given else "all labels", reads, given=given,
+        describes=f"the association of {label} and group{where} (Cramer's V)",
+        null=f"the {label} does not depend on {{}}{where}",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

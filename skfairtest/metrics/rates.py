@@ -170,6 +170,8 @@ class Rate:
         `disparity` says.
     summary : Summary, optional
         The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
+    label : object, optional
+        The label that counts as positive, if there are several. None: that of the test.
 
     Raises
     ------
@@ -205,6 +207,7 @@ class Rate:
     slope: Callable[[Floats], Floats] | None = field(default=None, repr=False)
     disparity: str | None = field(default=None, repr=False)
     summary: Summary | None = field(default=None, repr=False, compare=False)
+    label: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -260,7 +263,7 @@ class Rate:
     @property
     def needs_pos_label(self) -> bool:
         """Whether it needs to know the positive label; "predicted correctly" does not: it is defined for all labels."""
-        return any(
+        return self.label is None and any(
             bool(truths_in(condition)) if isinstance(condition, str) else condition is not None
             for condition in (self.event, self.given)
         )

@@ -22,10 +22,12 @@ from skfairtest.metrics.rates import CRITERIA, RATES, Rate, Summary
 from skfairtest.metrics.score_metric import ScoreMetric, parameters_of
 from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
 
-#: By what is predicted: one of two labels, one of several, a number; and what scores add to two labels.
+#: By what is predicted: one of two labels, one of several (each of them, if they are few), a number; and what scores
+#: add to two labels.
 STANDARD: dict[str, tuple[str, ...]] = {
     "binary": ("selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"),
     "scores": ("roc_auc", "calibration"),
+    "labels": ("selection_rate", "true_positive_rate"),
     "multiclass": ("accuracy", "balanced_accuracy"),
     "continuous": ("mean_prediction", "mean_residual", "mean_squared_error", "mean_absolute_error"),
 }
