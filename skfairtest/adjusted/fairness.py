@@ -17,8 +17,16 @@ from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.measure import Covered, People, caution, measure_adjusted, omitted_of, omitted_variable
-from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
+from skfairtest.adjusted.measure import (
+    Covered,
+    CurvesThenTrees,
+    People,
+    caution,
+    covariate_frame,
+    measure_adjusted,
+    omitted_of,
+    omitted_variable,
+)
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import judge
@@ -394,8 +402,8 @@ class AdjustedFairnessTest(GroupsTest):
         excluded: list[Exclusion] = []
         columns, (pos_label, outcome) = sample.covariates, self._values(sample.columns)
         kept, seeds = self._kept(sample, excluded, settings), seed_sequence(seed).spawn(2)
-        learners = (self.outcome_model, self.group_model)
-        models = tuple(CurvesThenTrees() if model is None else model for model in learners)
+        learners = {name: getattr(self, name) for name in ("outcome_model", "group_model")}
+        models = {name: CurvesThenTrees() if model is None else model for name, model in learners.items()}
         people = People.of(sample, outcome, kept, models, self.n_folds, seeds[0])
         contrasts = list(contrasts_of(sample, kept, settings, excluded, 1))
         result = measure_adjusted(people, contrasts, sample.group_labels, settings, seeds[1], excluded)
@@ -419,7 +427,9 @@ class AdjustedFairnessTest(GroupsTest):
         self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
         self._is_share = set(np.unique(outcome).tolist()) <= {0.0, 1.0}
         self._covariates = enumerated([label(column.name) for column in columns])
-        self._learners = " and ".join(dict.fromkeys(DEFAULT if m is None else type(m).__name__ for m in learners))
+        self._learners = " and ".join(
+            dict.fromkeys(DEFAULT if m is None else type(m).__name__ for m in learners.values())
+        )
         self._setup = Setup(
             compare=self.compare, alternative=settings.question.alternative, alpha=settings.alpha, adjust=self.adjust_
         )
