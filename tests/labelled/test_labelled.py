@@ -220,8 +220,9 @@ def test_directions_have_one_sided_p_values():
     two, greater, less = (run(alternative=a).p_value_ for a in ("two-sided", "greater", "less"))
     z = run().statistic_
     assert z < 0
-    assert norm.cdf(z) <= less < two < greater <= 1
-    assert two >= 2 * norm.cdf(z)
+    least = norm.cdf(z) * (1 - 1e-12)  # but for rounding
+    assert least <= less < two < greater <= 1
+    assert two >= 2 * least
 
 
 @pytest.mark.parametrize(
