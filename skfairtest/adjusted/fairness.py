@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
 from skfairtest._utils.base import Later, check_seed, seed_sequence, with_parameters
-from skfairtest._utils.checks import check_choice, is_integer
+from skfairtest._utils.checks import check_choice, check_number
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
@@ -334,8 +334,7 @@ class AdjustedFairnessTest(GroupsTest):
             check_choice("of", self.of, OUTCOMES)
         check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        if not is_integer(self.n_folds) or self.n_folds < 2:
-            raise ParameterError(f"n_folds must be an integer of at least 2; found {brief(self.n_folds)}")
+        check_number("n_folds", self.n_folds, 2, whole=True)
         for name in ("outcome_model", "group_model"):
             value = getattr(self, name)
             if value is not None and not (hasattr(value, "fit") and hasattr(value, "predict")):

@@ -41,7 +41,7 @@ C. J. DiCiccio and J. P. Romano (2017), JASA 112, 1211-1220. C. DiCiccio et al. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -107,10 +107,6 @@ class Pairs:
     def counted(self) -> Floats:
         """Return 1 for each person whose stratum counts for a feature and else 0, of shape (n_features, n)."""
         return np.repeat((self.left_out == KEPT).astype(float), self.sizes, axis=1)
-
-    def only(self, features: Any) -> Pairs:
-        """Return the pairs of some features."""
-        return replace(self, x=self.x[features], left_out=self.left_out[features])
 
 
 def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, order: ArrayLike | None = None) -> Pairs:

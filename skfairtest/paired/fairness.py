@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.base import check_seed, with_parameters
-from skfairtest._utils.checks import check_choice, check_probability, is_number
+from skfairtest._utils.checks import check_choice, check_number, check_probability
 from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.core import Result
@@ -302,8 +302,7 @@ class PairedFairnessTest(FairnessTest):
                     f"needs alternative='fairer'; found {self.alternative!r}"
                 )
             return settings_of(metrics, params), [*metrics]
-        if margin is not None and not (is_number(margin) and 0 <= margin < 1):
-            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(margin)}")
+        check_number("margin", margin, 0, 1, optional=True)
         if is_label(self.compare, "to_overall"):
             raise ParameterError("compare='to_overall' has no test with alternative='fairer': use compare='to_rest'")
         others = [metric.name for metric in metrics if not metric.is_change]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
 from skfairtest._utils.base import Later, with_parameters
-from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
+from skfairtest._utils.checks import check_choice, check_number, check_probability, is_integer, is_sequence
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label, pluralize
@@ -358,8 +358,7 @@ class SequentialFairnessTest(ReportMixin):
         check_choice("blocks", self.blocks, ("auto", *BLOCKS))
         check_choice("method", self.method, ("auto", *METHODS))
         check_choice("adjust", self.adjust, ("holm", "bonferroni", None))
-        if not is_number(self.margin) or not 0 <= self.margin < 1:
-            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(self.margin)}")
+        check_number("margin", self.margin, 0, 1)
         several = isinstance(self.groups, Mapping) or is_sequence(self.groups)
         if self.groups is not None and (not several or len(set(self.groups)) < 2):
             raise ParameterError(f"groups must list at least two groups, or be None; found {brief(self.groups)}")
