@@ -156,7 +156,7 @@ def permuted(pairs: Pairs, correlation: str, n_resamples: int, seed: np.random.S
     """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature."""
     method, missing = METHODS[correlation](pairs), pairs.missing
     rng = np.random.default_rng(seed)
-    out = [np.empty((0, *missing.shape))]
+    out = []
     for rows in batches(n_resamples, _BLOCK_BYTES // (8 * len(pairs.e) * method.copies)):
         drawn = np.tile(method.outcome, (rows.stop - rows.start, 1))
         for place in pairs.places:
