@@ -400,7 +400,8 @@ class AdjustedFairnessTest(GroupsTest):
         assert isinstance(sample, Covered)
         excluded: list[Exclusion] = []
         columns, (pos_label, outcome) = sample.covariates, self._values(sample.columns)
-        kept, seeds = self._kept(sample, excluded, settings), seed_sequence(seed).spawn(2)
+        folds = f", two in each of n_folds={self.n_folds}"
+        kept, seeds = kept_groups(sample, excluded, settings, 1, 2 * self.n_folds, folds), seed_sequence(seed).spawn(2)
         learners = {name: getattr(self, name) for name in ("outcome_model", "group_model")}
         models = {name: CurvesThenTrees() if model is None else model for name, model in learners.items()}
         people = People.of(sample, outcome, kept, models, self.n_folds, seeds[0])
@@ -496,26 +497,6 @@ class AdjustedFairnessTest(GroupsTest):
         if not hasattr(self, "_base"):
             raise ParameterError("to='confounding' needs the residuals, which a test read from JSON does not have")
         return omitted_variable(self._base, self._biases, at)
-
-    def _kept(self, sample: Sample, excluded: list[Exclusion], settings: Settings) -> list[int]:
-        """Return the groups that have people in every fold."""
-        kept, fewest = kept_groups(sample, excluded, settings, 1), 2 * self.n_folds
-        sizes, labels = sample.sizes.sum(axis=0).tolist(), sample.group_labels
-        large = [group for group in kept if sizes[group] >= fewest]
-        if len(large) < 2:
-            found = ", ".join(f"{name!r}: {n}" for name, n in zip(labels, sizes, strict=True))
-            raise ParameterError(
-                f"sensitive_features ({' x '.join(sample.sensitive_names)}) needs at least two groups of {fewest} or "
-                f"more people, two in each of n_folds={self.n_folds}; found {found}"
-            )
-        partners = len(large) if self.compare == "between_groups" else 1
-        reason = f"fewer than {fewest} people, two in each fold: not compared"
-        excluded += [
-            Exclusion(None, labels[group], None, None, reason, sizes[group], sizes[group], partners)
-            for group in kept
-            if group not in large
-        ]
-        return large
 
 
 #: From this share of its variance on, predicted by covariates, a group is hardly found among others.
