@@ -17,7 +17,7 @@ from skfairtest.report.sentences import equals_p, metric_title, number, percent,
 
 
 class TwoModels:
-    """A fitted comparison of two models in words; it is of concern if they differ, or B is not certified."""
+    """A fitted comparison of two models in words, with names for the models."""
 
     def __init__(self, test: Any, names: tuple[str, str] = ("model A", "model B")) -> None:
         self.test, self.setup, self.shares = test, test._setup, test._shares
