@@ -20,7 +20,6 @@ from skfairtest.displays import base
 from skfairtest.displays.base import GroupDisplay, canvas, finish, parts_of
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
-from skfairtest.paired.report import TwoModels
 from skfairtest.report.cells import by_p_value, compared_with, pooled_first, records, stratum_name
 from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE, NullHistogram, histogram
 from skfairtest.report.report import NOT_CERTIFIED
@@ -188,7 +187,7 @@ class DisparityDisplay(GroupDisplay):
 
     @classmethod
     def _of_models(cls, test: PairedFairnessTest, name: str | None) -> Self:
-        found = TwoModels(test)
+        found = test._words()
         frame, sizes = found.frame, found.sizes
         share = set(frame["metric"]) <= set(found.shares) or None
         return cls._of_rows(

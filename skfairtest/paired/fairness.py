@@ -392,8 +392,12 @@ class PairedFairnessTest(FairnessTest):
         rows = self.comparisons_.head(len(a))[["metric", "group", "other", "stratum"]]
         self.disparities_ = rows.assign(disparity_a=a, disparity_b=b, difference=b - a)
 
+    def _words(self, names: tuple[str, str] = ("model A", "model B")) -> TwoModels:
+        """The test in words, with names for the models."""
+        return TwoModels(self, names)
+
     def _made(self) -> Report:
-        return paired_report(TwoModels(self))
+        return paired_report(self._words())
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes, truth = classes_of(self.estimator_b), getattr(sample.columns.get("y_true"), "levels", ())
@@ -469,7 +473,7 @@ class ModelComparison(Pages):
     def _whole(self) -> Report:
         """The report of each candidate, and above several of them what they show together."""
         tests = self.tests
-        found = {name: TwoModels(test, (self.baseline, name)) for name, test in tests.items()}
+        found = {name: test._words((self.baseline, name)) for name, test in tests.items()}
         parts = [replace(paired_report(one), title=label(name)) for name, one in found.items()]
         made = parts[0] if len(parts) == 1 else replace(self._together(found), parts=tuple(parts))
         cautions = dict.fromkeys(f"Caution: {caution}" for test in tests.values() for caution in test._cautions)
@@ -490,7 +494,7 @@ class ModelComparison(Pages):
         told = f"{enumerated([*map(label, names)]) if names else 'none'} {' '.join(verb)} {label(self.baseline)}"
         columns = {"disparity_a": "value_a", "disparity_b": "value_b", "difference": "disparity"}
         frame = results.rename(columns=columns).assign(concern=results["significant"] != fairer, stratum="")
-        words = TwoModels(next(iter(self.tests.values())), (self.baseline, "candidate"))
+        words = next(iter(self.tests.values()))._words((self.baseline, "candidate"))
         caption, first = "The strongest evidence about each candidate", Column("candidate", "name", shows="candidate")
         return Report(
             verdict=f"Of {len(results):,} candidates, {told} ({'largest' if fairer else 'smallest'} adjusted {p}).",

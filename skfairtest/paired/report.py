@@ -19,7 +19,7 @@ from skfairtest.report.sentences import equals_p, metric_title, number, percent,
 class TwoModels:
     """A fitted comparison of two models in words, with names for the models."""
 
-    def __init__(self, test: Any, names: tuple[str, str] = ("model A", "model B")) -> None:
+    def __init__(self, test: Any, names: tuple[str, str]) -> None:
         self.test, self.setup, self.shares = test, test._setup, test._shares
         self.labels = label(names[0]), label(names[1])
         #: Whether values are sizes of disparities, or rates of one group; and how much larger B's size may be.
