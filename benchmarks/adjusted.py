@@ -24,7 +24,7 @@ from sklearn.linear_model import RidgeCV
 from benchmarks.common.bounds import Promise
 from benchmarks.common.command import command, generator
 from skfairtest import AdjustedFairnessTest
-from skfairtest.adjusted.residuals import TREES, curves
+from skfairtest.adjusted.measure import TREES, curves
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "adjusted.json"

@@ -13,12 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
 from skfairtest._utils.base import Later, check_seed, seed_sequence, with_parameters
-from skfairtest._utils.checks import check_choice, is_integer
+from skfairtest._utils.checks import check_choice, check_number
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import enumerated, label, name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.adjusted.measure import Covered, People, caution, measure_adjusted, omitted_of, omitted_variable
-from skfairtest.adjusted.residuals import CurvesThenTrees, covariate_frame
+from skfairtest.adjusted.measure import (
+    Covered,
+    CurvesThenTrees,
+    People,
+    caution,
+    covariate_frame,
+    measure_adjusted,
+    omitted_of,
+    omitted_variable,
+)
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import judge
@@ -326,8 +334,7 @@ class AdjustedFairnessTest(GroupsTest):
             check_choice("of", self.of, OUTCOMES)
         check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        if not is_integer(self.n_folds) or self.n_folds < 2:
-            raise ParameterError(f"n_folds must be an integer of at least 2; found {brief(self.n_folds)}")
+        check_number("n_folds", self.n_folds, 2, whole=True)
         for name in ("outcome_model", "group_model"):
             value = getattr(self, name)
             if value is not None and not (hasattr(value, "fit") and hasattr(value, "predict")):
@@ -393,9 +400,10 @@ class AdjustedFairnessTest(GroupsTest):
         assert isinstance(sample, Covered)
         excluded: list[Exclusion] = []
         columns, (pos_label, outcome) = sample.covariates, self._values(sample.columns)
-        kept, seeds = self._kept(sample, excluded, settings), seed_sequence(seed).spawn(2)
-        learners = (self.outcome_model, self.group_model)
-        models = tuple(CurvesThenTrees() if model is None else model for model in learners)
+        folds = f", two in each of n_folds={self.n_folds}"
+        kept, seeds = kept_groups(sample, excluded, settings, 1, 2 * self.n_folds, folds), seed_sequence(seed).spawn(2)
+        learners = {name: getattr(self, name) for name in ("outcome_model", "group_model")}
+        models = {name: CurvesThenTrees() if model is None else model for name, model in learners.items()}
         people = People.of(sample, outcome, kept, models, self.n_folds, seeds[0])
         contrasts = list(contrasts_of(sample, kept, settings, excluded, 1))
         result = measure_adjusted(people, contrasts, sample.group_labels, settings, seeds[1], excluded)
@@ -419,7 +427,9 @@ class AdjustedFairnessTest(GroupsTest):
         self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
         self._is_share = set(np.unique(outcome).tolist()) <= {0.0, 1.0}
         self._covariates = enumerated([label(column.name) for column in columns])
-        self._learners = " and ".join(dict.fromkeys(DEFAULT if m is None else type(m).__name__ for m in learners))
+        self._learners = " and ".join(
+            dict.fromkeys(DEFAULT if m is None else type(m).__name__ for m in learners.values())
+        )
         self._setup = Setup(
             compare=self.compare, alternative=settings.question.alternative, alpha=settings.alpha, adjust=self.adjust_
         )
@@ -487,26 +497,6 @@ class AdjustedFairnessTest(GroupsTest):
         if not hasattr(self, "_base"):
             raise ParameterError("to='confounding' needs the residuals, which a test read from JSON does not have")
         return omitted_variable(self._base, self._biases, at)
-
-    def _kept(self, sample: Sample, excluded: list[Exclusion], settings: Settings) -> list[int]:
-        """Return the groups that have people in every fold."""
-        kept, fewest = kept_groups(sample, excluded, settings, 1), 2 * self.n_folds
-        sizes, labels = sample.sizes.sum(axis=0).tolist(), sample.group_labels
-        large = [group for group in kept if sizes[group] >= fewest]
-        if len(large) < 2:
-            found = ", ".join(f"{name!r}: {n}" for name, n in zip(labels, sizes, strict=True))
-            raise ParameterError(
-                f"sensitive_features ({' x '.join(sample.sensitive_names)}) needs at least two groups of {fewest} or "
-                f"more people, two in each of n_folds={self.n_folds}; found {found}"
-            )
-        partners = len(large) if self.compare == "between_groups" else 1
-        reason = f"fewer than {fewest} people, two in each fold: not compared"
-        excluded += [
-            Exclusion(None, labels[group], None, None, reason, sizes[group], sizes[group], partners)
-            for group in kept
-            if group not in large
-        ]
-        return large
 
 
 #: From this share of its variance on, predicted by covariates, a group is hardly found among others.

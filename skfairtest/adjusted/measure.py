@@ -1,41 +1,43 @@
-"""The comparisons of a test given covariates, and how far its verdict survives an omitted variable.
-
-A variable Z that was left out moves the coefficient of the group by at most
-
-    S sqrt(R2_Y R2_D / (1 - R2_D)),
-
-where S is the standard deviation of what covariates and group leave of the outcome, divided by that of what covariates
-leave of the group; R2_Y is the share that Z explains of the former, and R2_D that of the latter (Cinelli and Hazlett
-2020, equation 10; Chernozhukov et al. 2022 of partially linear models, which learn any curves). How large these shares
-may be is told by the covariates that were measured: Z is taken to explain k times as much as the strongest of them
-(Cinelli and Hazlett 2020, section 4.4), by the loss out of fold of the models that adjust, with and without it.
-
-References
-----------
-C. Cinelli and C. Hazlett (2020). JRSS B 82, 39-67. V. Chernozhukov, C. Cinelli, W. Newey, A. Sharma and V. Syrgkanis
-(2022). arXiv 2112.13398.
-"""
+"""What covariates predict of an outcome and of a group, by models that have not seen who is predicted; comparisons."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import partial
+from itertools import combinations, product
+from numbers import Real
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, clone, is_classifier
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.parallel import in_parallel, one_thread
+from skfairtest._utils.text import label, name_of, pluralize
 from skfairtest._utils.typing import Floats, Positions
-from skfairtest.adjusted.residuals import Target, covariate_frame, cross_fitted, folds_of, neighbours, numbered
-from skfairtest.adjusted.statistics import Residuals, studentized_mean
+from skfairtest.adjusted.statistics import (
+    Residuals,
+    Strength,
+    strength_of,
+    strongest,
+    studentized_mean,
+    variance_of_predictions,
+)
 from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
+from skfairtest.comparisons.outcomes import numbers
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.score import studentize
 from skfairtest.inference.unknown import PValueBounds
 from skfairtest.readers import Column
 from skfairtest.sensitivity.analysis import Sensitivity, analysed
@@ -47,6 +49,138 @@ NOTHING = 1e-10
 CLUSTERS_OF_A_FOLD = 2
 #: From how many standard errors on what neighbours predict goes together with what a model leaves.
 MISSED = 1.28
+#: Where lines may bend, as shares of people; columns of which all pairs have products.
+KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
+MOST_IN_PAIRS = 15
+#: Of the trees that are boosted on what curves leave, and how many: more of them learn steps better, and need people.
+TREES = {"max_leaf_nodes": 4, "learning_rate": 0.3}
+TREES_OF, FEWEST_TREES, MOST_TREES = 400, 60, 300
+#: Of whom averages predict, at the least: half the square root of the number of people.
+FEWEST_NEIGHBOURS = 5
+
+
+def n_trees(n: int) -> int:
+    """The number of trees boosted with n people, which grows as their square root.
+
+    Examples
+    --------
+    >>> n_trees(100), n_trees(400), n_trees(4000), n_trees(10**6)
+    (60, 60, 189, 300)
+    """
+    return int(min(max(FEWEST_TREES, FEWEST_TREES * np.sqrt(n / TREES_OF)), MOST_TREES))
+
+
+class BentLines(TransformerMixin, BaseEstimator):
+    """Each column, the parts of it above some of its quantiles, and the products of all pairs of few columns."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the quantiles."""
+        self.knots_ = []
+        for column in X.T:
+            inner = np.unique(np.quantile(column, KNOTS))
+            self.knots_.append(inner[(inner > column.min()) & (inner < column.max())])
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Return the columns."""
+        pairs = combinations(X.T, 2) if X.shape[1] <= MOST_IN_PAIRS else ()
+        products = [one * two for one, two in pairs]
+        columns = zip(X.T, self.knots_, strict=True)
+        parts = [np.maximum(column - knot, 0.0) for column, knots in columns for knot in knots.tolist()]
+        return np.stack([*X.T, *parts, *products], axis=1)
+
+
+def curves(model: Any) -> Any:
+    """Return a linear model of bent lines and products."""
+    return make_pipeline(StandardScaler(), BentLines(), StandardScaler(), model)
+
+
+class CurvesThenTrees(RegressorMixin, BaseEstimator):
+    """Curves of the columns, then boosted trees of what these leave: a number, or one of two by their probabilities.
+
+    Confounding stays only if both models miss it. Curves and trees are added, not averaged, which would hand a part of
+    the steps back to the curves. The penalty is light: variance of predictions only costs power, bias costs the level.
+    """
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit both, one after the other."""
+        X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        values: list[float] = np.unique(y).tolist()
+        # Two values in any unit are predicted alike.
+        self.binary_ = len(values) == 2
+        self.low_, self.unit_ = (values[0], values[1] - values[0]) if self.binary_ else (0.0, 1.0)
+        y = (y - self.low_) / self.unit_
+        model = LogisticRegression(max_iter=1000) if self.binary_ else Ridge()
+        # One thread: sums are the same, whatever processes the folds are divided among.
+        with one_thread():
+            self.curves_ = curves(model).fit(X, y.astype(int) if self.binary_ else y)
+            self.trees_ = HistGradientBoostingRegressor(
+                **TREES, max_iter=n_trees(len(y)), early_stopping=False, random_state=self.random_state
+            )
+            self.trees_.fit(X, y - self._curves(X))
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Return the expectation."""
+        X = np.asarray(X, dtype=float)
+        with one_thread():
+            out = self._curves(X) + self.trees_.predict(X)
+        return np.asarray(self.low_ + self.unit_ * (np.clip(out, 0.0, 1.0) if self.binary_ else out))
+
+    def _curves(self, X: Any) -> Floats:
+        out = self.curves_.predict_proba(X)[:, 1] if self.binary_ else self.curves_.predict(X)
+        return np.asarray(out, dtype=float)
+
+
+def neighbours(n: int) -> Any:
+    """Return a learner unlike the others, which learns any shape from enough people: averages of those most alike."""
+    return make_pipeline(StandardScaler(), KNeighborsRegressor(max(FEWEST_NEIGHBOURS, round(np.sqrt(n) / 2))))
+
+
+def covariate_frame(columns: Sequence[Column]) -> pd.DataFrame:
+    """Return covariates as numbers: numbers as they are, and a column of zeros and ones for each name."""
+    out: dict[str, NDArray[Any]] = {}
+    for column in sorted(columns, key=lambda one: one.name):
+        quantities = all(isinstance(level, Real) for level in column.levels) and not column.categorical
+        if quantities:
+            values = numbers(column, f"covariates (column {column.name!r})")
+            out[column.name] = values - origin(values)
+        else:
+            # One name less than there are: the last one follows from the others.
+            for code, level in enumerate(column.levels[:-1] or column.levels):
+                out[f"{column.name}={label(level)}"] = (column.codes == code).astype(float)
+    return pd.DataFrame(out)
+
+
+def seeded(model: Any, seed: np.random.SeedSequence) -> Any:
+    """Return an unfitted copy whose random numbers follow from a seed, where it was given none."""
+    model = clone(model)
+    unset = [
+        name
+        for name, value in sorted(model.get_params().items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    ]
+    return model.set_params(**dict(zip(unset, map(int, seed.generate_state(len(unset))), strict=True)))
+
+
+def predicted(model: Any, X: Any, where: str) -> Floats:
+    """The expectation of a fitted model: a number, or the probability of 1."""
+    if is_classifier(model):
+        if not hasattr(model, "predict_proba"):
+            raise ParameterError(
+                f"{where}={name_of(model)} is a classifier without predict_proba, and residuals need probabilities: "
+                "use sklearn.calibration.CalibratedClassifierCV, or a regressor"
+            )
+        out = model.predict_proba(X)[:, list(model.classes_).index(1)]
+    else:
+        out = model.predict(X)
+    out = np.asarray(out, dtype=float).reshape(-1)
+    if out.shape != (len(X),) or not np.isfinite(out).all():
+        raise ParameterError(f"{where}={name_of(model)} must predict one finite number per person")
+    return out
 
 
 @dataclass(frozen=True)
@@ -69,6 +203,21 @@ class Covered(Sample):
     covariates: tuple[Column, ...] = ()
 
 
+class Target(NamedTuple):
+    """What covariates are to predict: the outcome, or who is of the `first` group, among some groups or everyone."""
+
+    model: str
+    among: frozenset[int] | None
+    first: int | None
+    beside: bool
+
+    @classmethod
+    def both(cls, contrast: Contrast, *, beside: bool = False) -> tuple[Self, Self]:
+        """The outcome and the group of a comparison; `beside`: by neighbours, who learn any shape."""
+        among = None if contrast.second is None else frozenset({contrast.first, contrast.second})
+        return cls("outcome_model", among, None, beside), cls("group_model", among, contrast.first, beside)
+
+
 @dataclass(frozen=True)
 class People:
     """People in an order that does not depend on that of the rows; outcomes are less `origin`."""
@@ -77,8 +226,8 @@ class People:
     outcome: Floats
     group: Positions
     covariates: pd.DataFrame
-    units: Positions | None
-    models: tuple[Any, ...]
+    clusters: Positions | None
+    models: Mapping[str, Any]
     folds: Positions
 
     @classmethod
@@ -87,47 +236,104 @@ class People:
         sample: Covered,
         outcome: Floats,
         kept: list[int],
-        models: tuple[Any, ...],
+        models: Mapping[str, Any],
         n_folds: int,
         seed: np.random.SeedSequence,
     ) -> Self:
-        """People of some groups with their outcomes and covariates, these in the order of their names."""
+        """People of some groups, in folds with about the same shares of every group; clusters stay together."""
         ordered = sorted(sample.covariates, key=lambda column: column.name)
-        codes = [column.codes for column in reversed(ordered)]
-        units = None if sample.clusters is None else sample.clusters.codes
-        keys = [*codes, *([] if units is None else [units]), outcome, sample.group_codes]
-        order = np.lexsort(keys)
+        grouping = [] if sample.clusters is None else [sample.clusters.codes]
+        order = np.lexsort([*(column.codes for column in reversed(ordered)), *grouping, outcome, sample.group_codes])
         order = order[np.isin(sample.group_codes[order], kept)]
-        units = None if units is None else numbered(units[order])
-        if units is not None and units.max() + 1 < CLUSTERS_OF_A_FOLD * n_folds:
-            raise ParameterError(
-                f"clusters has {units.max() + 1} different values, too few for n_folds={n_folds}, each of which needs "
-                f"at least {CLUSTERS_OF_A_FOLD}"
-            )
-        group, start = sample.group_codes[order], origin(outcome)
+        group, start, state = sample.group_codes[order], origin(outcome), int(seed.generate_state(1)[0])
+        clusters, splitter = None, StratifiedKFold
+        if grouping:
+            clusters, splitter = numbered(grouping[0][order]), StratifiedGroupKFold
+            if clusters.max() + 1 < CLUSTERS_OF_A_FOLD * n_folds:
+                raise ParameterError(
+                    f"clusters has {clusters.max() + 1} different values, too few for n_folds={n_folds}, each of which "
+                    f"needs at least {CLUSTERS_OF_A_FOLD}"
+                )
+        folds = np.zeros(len(group), dtype=np.intp)
+        split = splitter(n_folds, shuffle=True, random_state=state).split(np.zeros((len(group), 1)), group, clusters)
+        for fold, (_, held_out) in enumerate(split):
+            folds[held_out] = fold
         covariates = covariate_frame(ordered).iloc[order].reset_index(drop=True)
-        folds = folds_of(group, units, n_folds, seed)
-        return cls(start, outcome[order] - start, group, covariates, units, models, folds)
+        return cls(start, outcome[order] - start, group, covariates, clusters, models, folds)
 
-    def targets(self, contrast: Contrast) -> tuple[Target, Target]:
-        """The predictions for the people of a comparison: their outcome and their group."""
-        first = self.group == contrast.first
-        rows = np.flatnonzero(first | (True if contrast.second is None else self.group == contrast.second))
-        values = {"outcome_model": self.outcome[rows], "group_model": first[rows].astype(float)}
-        of_outcome, of_group = (
-            Target(rows, values[name], m, name) for name, m in zip(values, self.models, strict=True)
-        )
-        return of_outcome, of_group
+    def rows(self, target: Target) -> Positions:
+        """The people of a target."""
+        everyone = np.arange(len(self.group))
+        return everyone if target.among is None else np.flatnonzero(np.isin(self.group, [*target.among]))
 
-    def beside(self, target: Target) -> Target:
-        """The same prediction by neighbours, who learn any shape."""
-        n_folds = int(self.folds.max()) + 1
-        n = len(target.rows) * (n_folds - 1) // n_folds
-        return replace(target, model=neighbours(n), where=f"neighbours beside {target.where}", beside=True)
+    def values(self, target: Target) -> Floats:
+        """What is to be predicted of them."""
+        values = self.outcome if target.first is None else (self.group == target.first).astype(float)
+        return values[self.rows(target)]
+
+    def residuals(self, contrast: Contrast, left: Mapping[Target, tuple[Floats, float]]) -> Residuals:
+        """What covariates leave of the outcome and of the group of a comparison."""
+        targets = Target.both(contrast)
+        (outcome, of_outcome), (group, of_group) = (left[target] for target in targets)
+        clusters = None if self.clusters is None else numbered(self.clusters[self.rows(targets[0])])
+        return Residuals(outcome, group, clusters, of_outcome + of_group)
+
+
+def numbered(clusters: Positions) -> Positions:
+    """Number the clusters that somebody is in, from 0 on."""
+    return np.unique(clusters, return_inverse=True)[1].reshape(-1)
+
+
+def cross_fitted(
+    people: People, targets: Iterable[Target], seed: np.random.SeedSequence, n_jobs: int | None
+) -> dict[Target, tuple[Floats, float]]:
+    """Residuals of targets, each person's by models that have not seen this person; and what predictions vary.
+
+    That is their variance as a share of that of the errors.
+    """
+    once, n_folds = list(dict.fromkeys(targets)), int(people.folds.max()) + 1
+    pieces = list(product(once, range(n_folds)))
+    calls = ((*piece, own) for piece, own in zip(pieces, seed.spawn(len(pieces)), strict=True))
+    found = list(in_parallel(partial(_out_of_fold, people), calls, n_jobs))
+    left = {}
+    for place, target in enumerate(once):
+        parts = found[place * n_folds : (place + 1) * n_folds]
+        residuals, folds = people.values(target), people.folds[people.rows(target)]
+        for fold, (predictions, _) in enumerate(parts):
+            residuals[folds == fold] -= predictions
+        seen = np.concatenate([of_seen for _, of_seen in parts])
+        varying = np.nan if target.beside else variance_of_predictions((residuals**2).mean(), (seen**2).mean())
+        left[target] = residuals, varying
+    return left
+
+
+def _out_of_fold(people: People, target: Target, fold: int, seed: np.random.SeedSequence) -> tuple[Floats, Floats]:
+    """Predict the people of a fold by a model of the others, and return what it leaves of these."""
+    rows, values = people.rows(target), people.values(target)
+    own, model = people.folds[rows] == fold, people.models[target.model]
+    if not own.any():
+        return np.zeros(0), np.zeros(0)
+    y, known, new = values[~own], people.covariates.iloc[rows[~own]], people.covariates.iloc[rows[own]]
+    if target.beside:
+        n_folds = int(people.folds.max()) + 1
+        model = neighbours(len(rows) * (n_folds - 1) // n_folds)
+        known, new = known.to_numpy(), new.to_numpy()  # names of columns take longer to check than to predict
+    elif is_classifier(model):
+        if not set(np.unique(values)) <= {0.0, 1.0}:
+            raise ParameterError(
+                f"{target.model}={name_of(model)} is a classifier, and the outcome has other values than two labels: "
+                "pass a regressor"
+            )
+        y = y.astype(int)
+    if len(np.unique(y)) == 1:  # nothing to learn, and no class for some classifiers
+        return np.full(int(own.sum()), float(y[0])), np.zeros(len(y))
+    model = seeded(model, seed).fit(known, y)
+    seen = np.zeros(0) if target.beside else y - predicted(model, known, target.model)
+    return predicted(model, new, target.model), seen
 
 
 def _explained(values: Floats, left: Floats) -> float:
-    """The share of the variance that is predicted; NaN where there is none."""
+    """The share of the variance that is predicted; NaN if there is none."""
     return 1 - float((left**2).mean() / np.var(values)) if values.min() < values.max() else np.nan
 
 
@@ -143,32 +349,32 @@ def measure_adjusted(
 
     A difference that outcomes leave undefined has p = 1: outcomes must not decide how many hypotheses there are.
     """
-    targets = [people.targets(contrast) for contrast, _ in contrasts]
-    second = [tuple(map(people.beside, both)) for both in targets]
-    every = [target for both in (*targets, *second) for target in both]
-    left = cross_fitted(people.covariates, every, people.folds, seed, settings.n_jobs)
+    every = [target for beside in (False, True) for one, _ in contrasts for target in Target.both(one, beside=beside)]
+    left = cross_fitted(people, every, seed, settings.n_jobs)
     comparisons: list[Comparison] = []
-    for (contrast, other), both, unlike in zip(contrasts, targets, second, strict=True):
-        units = None if people.units is None else numbered(people.units[both[0].rows])
-        outcome, member = (left[target.key] for target in both)
-        residuals = Residuals(outcome.residuals, member.residuals, units, outcome.varying + member.varying)
-        first = both[1].values == 1
+    for contrast, other in contrasts:
+        residuals, targets = people.residuals(contrast, left), Target.both(contrast)
+        outcome, member = map(people.values, targets)
+        first, values = member == 1, outcome + people.origin
         group, n = labels[contrast.first], int(first.sum())
-        if (residuals.group**2).mean() <= NOTHING * np.var(both[1].values):
+        if (residuals.group**2).mean() <= NOTHING * np.var(member):
             reason = "the covariates determine the group"
             excluded.append(Exclusion("outcome", group, other, None, reason, n, n, 1))
             continue
-        values, undefined = both[0].values + people.origin, _undefined(both[0].values + people.origin, residuals)
-        explained = [_explained(target.values, left[target.key].residuals) for target in both]
-        null = AdjustedNull(settings.question, residuals, (explained[0], explained[1]))
+        undefined = _undefined(values, residuals)
+        explained = _explained(outcome, residuals.outcome), _explained(member, residuals.group)
+        null = AdjustedNull(settings.question, residuals, explained)
         row = Comparison(
             "outcome", group, other, None, contrast, n, len(values) - n, float(values[first].mean()),
             float(values[~first].mean()), np.nan if undefined else residuals.coefficient, null, undefined=undefined,
         )  # fmt: skip
         if not undefined:
+            near = Target.both(contrast, beside=True)
             found = (
-                _doubt(target, left[target.key].residuals, left[near.key].residuals, units)
-                for target, near in zip(both, unlike, strict=True)
+                _doubt(what, of_all, left[target][0], left[beside][0], residuals.units)
+                for what, of_all, target, beside in zip(
+                    ("outcome", "group"), (outcome, member), targets, near, strict=True
+                )
             )
             statistic = residuals.statistic()
             row = replace(
@@ -182,40 +388,19 @@ def measure_adjusted(
     return result
 
 
-def omitted_of(
-    people: People,
-    comparisons: Sequence[Comparison],
-    covariates: Mapping[str, Sequence[Any]],
-    n_jobs: int | None,
-    seed: np.random.SeedSequence,
-) -> list[Omitted | None]:
-    """What the bias of each comparison follows from: predictions with each covariate held constant."""
-    targets = [people.targets(one.contrast) for one in comparisons]
-    full: list[Any] = [one.null for one in comparisons]
-    found: list[list[Strength]] = [[] for _ in comparisons]
-    for name, columns in covariates.items():
-        without = people.covariates.assign(**dict.fromkeys(columns, 0.0))
-        left = cross_fitted(without, [target for both in targets for target in both], people.folds, seed, n_jobs)
-        for strengths, null, both in zip(found, full, targets, strict=True):
-            outcome, group = (left[target.key].residuals for target in both)
-            strengths.append(strength_of(name, null.residuals, Residuals(outcome, group)))
-    return [
-        None if one.undefined else Omitted.of(null.residuals, strengths)
-        for one, null, strengths in zip(comparisons, full, found, strict=True)
-    ]
-
-
-def _doubt(target: Target, own: Floats, unlike: Floats, units: Positions | None) -> tuple[str, float, float] | None:
+def _doubt(
+    what: str, values: Floats, own: Floats, unlike: Floats, units: Positions | None
+) -> tuple[str, float, float] | None:
     """Correlate what a model leaves with what neighbours predict: only if the model misses something is this above 0.
 
     Models of a group that explain nothing are right if the group does not depend on covariates.
     """
-    what, near = target.where.removesuffix("_model"), target.values - unlike
+    near = values - unlike
     together = own * (near - near.mean())
     by = studentized_mean(together if units is None else np.asarray(np.bincount(units, together), dtype=float))
-    explained = _explained(target.values, own)
+    explained = _explained(values, own)
     if by > MISSED or (what == "outcome" and explained <= 0):
-        return what, explained, _explained(target.values, unlike)
+        return what, explained, _explained(values, unlike)
     return None
 
 
@@ -245,124 +430,28 @@ def _undefined(outcome: Floats, residuals: Residuals) -> str:
     return "" if residuals.sums().any() else "the covariates determine the outcome or the group of everybody"
 
 
-@dataclass(frozen=True)
-class Strength:
-    """What a covariate explains of the outcome given the group, and of the group, beyond all other covariates.
-
-    Examples
-    --------
-    >>> confounder = Strength("grade", 0.1, 0.05).times(1.0)
-    >>> round(confounder.outcome, 4), round(confounder.group, 4)
-    (0.1235, 0.0526)
-    """
-
-    name: str
-    outcome: float
-    group: float
-
-    def times(self, k: float) -> Strength:
-        """A confounder k times as strong, which is unrelated to the covariate given the others.
-
-        Cinelli and Hazlett (2020), equations 54 and 57 of their appendix.
-        """
-        most = 1 - 1e-12
-        shared = self.group / (1 - self.group) if self.group < 1 else np.inf
-        group = k * shared
-        if group >= most or k * self.group >= most:
-            return Strength(self.name, 1.0, 1.0)
-        both = k * self.group**2 / ((1 - k * self.group) * (1 - self.group))
-        if both >= most or self.outcome >= most:
-            return Strength(self.name, 1.0, group)
-        times = (np.sqrt(k) + np.sqrt(both)) / np.sqrt(1 - both)
-        return Strength(self.name, min(1.0, float(times**2 * self.outcome / (1 - self.outcome))), group)
-
-    @property
-    def factor(self) -> float:
-        """By how many S it moves the coefficient."""
-        return float(np.sqrt(self.outcome * self.group / (1 - self.group))) if self.group < 1 else np.inf
+#: What the bias of a comparison follows from: its residuals, and what each covariate explains.
+Omitted = tuple[Residuals, list[Strength]]
 
 
-def strength_of(name: str, full: Residuals, short: Residuals) -> Strength:
-    """What a covariate explains: by how much the loss out of fold is larger without it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> x, group, noise = rng.normal(size=(3, 5000))
-    >>> found = strength_of("x", Residuals(noise, group), Residuals(x + noise, x + group))
-    >>> round(found.outcome, 1), round(found.group, 1)
-    (0.3, 0.5)
-    """
-    parts = [(each.outcome - each.coefficient * each.group, each.group) for each in (full, short)]
-    shares = []
-    for left, left_without in zip(*parts, strict=True):
-        learned, size = left_without - left, float((left_without**2).mean())
-        # What was learned, at the scale at which it saves most: flexible models overshoot what is weak.
-        square = float((learned**2).mean()) * size
-        shares.append(max(0.0, float((learned * left_without).mean())) ** 2 / square if square > 0 else 0.0)
-    return Strength(name, *(min(1.0, share) for share in shares))
-
-
-@dataclass(frozen=True)
-class Omitted:
-    """What the bias of one comparison follows from: moments of the products of residuals, and measured covariates."""
-
-    coefficient: float
-    means: Floats
-    covariance: Floats
-    n: int
-    inflation: float
-    spread: float
-    covariates: tuple[Strength, ...]
-
-    @classmethod
-    def of(cls, residuals: Residuals, covariates: list[Strength]) -> Self:
-        """Take the moments of residuals."""
-        products, squares = residuals.sums(), residuals.squares
-        rest = residuals.outcome - residuals.coefficient * residuals.group
-        return cls(
-            residuals.coefficient,
-            np.array([products.mean(), squares.mean()]),
-            np.cov(products, squares, ddof=0),
-            len(products),
-            residuals.inflation,
-            float(np.sqrt((rest**2).mean() / (residuals.group**2).mean())),
-            tuple(covariates),
-        )
-
-    @property
-    def robustness(self) -> float:
-        """The share of both outcome and group, of what is left, that has to be explained to leave no disparity.
-
-        Cinelli and Hazlett (2020), equation 19.
-        """
-        f = abs(self.coefficient) / self.spread
-        return float((np.sqrt(f**4 + 4 * f**2) - f**2) / 2)
-
-    def confounder(self, k: float) -> Strength:
-        """A confounder k times as strong as the covariate whose omission would move the coefficient most."""
-        return max((one.times(k) for one in self.covariates), key=lambda one: one.factor)
-
-    def bias(self, k: float) -> float:
-        """By how much that moves the coefficient at most."""
-        return self.spread * self.confounder(k).factor if k else 0.0
-
-    def log_p(self, coefficient: float, alternative: str) -> float:
-        """P-value of the hypothesis that the group's coefficient is this one."""
-        if np.isinf(coefficient):
-            return 0.0 if alternative == ("greater" if coefficient > 0 else "less") else -np.inf
-        direction = np.array([1.0, -coefficient])
-        error = np.sqrt(direction @ self.covariance @ direction / self.n) * self.inflation
-        return normal_log_p(float(studentize(direction @ self.means, error)), alternative)
-
-    def bounds(self, k: float, alternative: str) -> tuple[PValueBounds, tuple[float, float]]:
-        """P-values and disparities that a confounder up to k times as strong may leave."""
-        bias = self.bias(k)
-        ends = [self.log_p(end, alternative) for end in (-bias, bias)]
-        hidden = abs(self.coefficient) <= bias and alternative == "two-sided"
-        found = PValueBounds(min(ends), 0.0 if hidden else max(ends), "gcm", None, attained=True)
-        return found, (self.coefficient - bias, self.coefficient + bias)
+def omitted_of(
+    people: People,
+    comparisons: Sequence[Comparison],
+    covariates: Mapping[str, Sequence[Any]],
+    n_jobs: int | None,
+    seed: np.random.SeedSequence,
+) -> list[Omitted | None]:
+    """Predict with each covariate held constant; None if a comparison is undefined."""
+    targets = [target for one in comparisons for target in Target.both(one.contrast)]
+    nulls: list[Any] = [one.null for one in comparisons]
+    found: list[list[Strength]] = [[] for _ in comparisons]
+    for name, columns in covariates.items():
+        without = replace(people, covariates=people.covariates.assign(**dict.fromkeys(columns, 0.0)))
+        left = cross_fitted(without, targets, seed, n_jobs)
+        for strengths, null, one in zip(found, nulls, comparisons, strict=True):
+            strengths.append(strength_of(name, null.residuals, people.residuals(one.contrast, left)))
+    rows = zip(comparisons, nulls, found, strict=True)
+    return [None if one.undefined else (null.residuals, strengths) for one, null, strengths in rows]
 
 
 def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -> Sensitivity:
@@ -374,17 +463,18 @@ def omitted_variable(base: Result, omitted: Sequence[Omitted | None], at: Any) -
         if known is None or amount == 0:
             log_p, disparity = one.log_p, one.disparity
             return PValueBounds(log_p, log_p, "gcm", None, attained=True), (disparity, disparity)
-        return known.bounds(amount, question.alternative)
+        residuals, strengths = known
+        return residuals.confounded(strongest(strengths, amount).factor, question.alternative)
 
     found = analysed(base, "omitted_variable", at, bounds, np.linspace(0, 20, 2001))
     amounts, n = found.frame["strength"], len(omitted)
     each = [(omitted[place % n], amount) for place, amount in enumerate(amounts)]
-    confounders = [None if known is None else known.confounder(amount) for known, amount in each]
+    confounders = [None if known is None else strongest(known[1], amount) for known, amount in each]
     columns: dict[str, list[Any]] = {
         "confounder": [one and one.name for one in confounders],
         "outcome_explained": [one.outcome if one else np.nan for one in confounders],
         "group_explained": [one.group if one else np.nan for one in confounders],
-        "robustness_value": [known.robustness if known else np.nan for known, _ in each],
+        "robustness_value": [known[0].robustness if known else np.nan for known, _ in each],
     }
     for name, values in columns.items():
         found.frame.insert(list(found.frame).index("disparity_low"), name, values)

@@ -15,18 +15,34 @@ the errors. For least squares with p columns and n people v is p / n, and so is 
 squared residuals of new people and of those the model was fitted to; for models that shrink this is an upper bound
 (compare Cattaneo, Jansson and Newey 2018). It vanishes with many people.
 
+A variable Z that was left out moves the coefficient of the group by at most
+
+    S sqrt(R2_Y R2_D / (1 - R2_D)),
+
+where S is the standard deviation of what covariates and group leave of the outcome, divided by that of what covariates
+leave of the group; R2_Y is the share that Z explains of the former, and R2_D that of the latter (Cinelli and Hazlett
+2020, equation 10; Chernozhukov et al. 2022 of partially linear models, which learn any curves). How large these shares
+may be is told by the covariates that were measured: Z is taken to explain k times as much as the strongest of them
+(Cinelli and Hazlett 2020, section 4.4), by the loss out of fold of the models that adjust, with and without it.
+
 References
 ----------
 R. D. Shah and J. Peters (2020). Annals of Statistics 48, 1514-1538. P. M. Robinson (1988). Econometrica 56, 931-954. M.
 D. Cattaneo, M. Jansson and W. K. Newey (2018). Econometric Theory 34, 277-301. V. Chernozhukov et al. (2018).
-Econometrics Journal 21, C1-C68. Section 4.1.
+Econometrics Journal 21, C1-C68. Section 4.1. C. Cinelli and C. Hazlett (2020). JRSS B 82, 39-67. V.
+Chernozhukov, C. Cinelli, W. Newey, A. Sharma and V. Syrgkanis (2022). arXiv 2112.13398.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from skfairtest._utils.typing import Floats, Positions
+from skfairtest.inference.margin import normal_log_p
+from skfairtest.inference.unknown import PValueBounds
 
 
 def studentized_mean(products: Floats) -> float:
@@ -155,3 +171,93 @@ class Residuals:
             return float((half + sign * np.sqrt(root)) / a)
 
         return limit(below, -1), limit(above, 1)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of what covariates and group leave of the outcome, by that of the group's residuals."""
+        rest = self.outcome - self.coefficient * self.group
+        return float(np.sqrt((rest**2).mean() / (self.group**2).mean()))
+
+    @property
+    def robustness(self) -> float:
+        """The share of both outcome and group, of what is left, that has to be explained to leave no disparity.
+
+        Cinelli and Hazlett (2020), equation 19.
+        """
+        f = abs(self.coefficient) / self.spread
+        return float((np.sqrt(f**4 + 4 * f**2) - f**2) / 2)
+
+    def confounded(self, factor: float, alternative: str) -> tuple[PValueBounds, tuple[float, float]]:
+        """P-values and coefficients that confounders may leave which move the coefficient by up to `factor` spreads."""
+        bias = self.spread * factor if factor else 0.0
+        if np.isinf(bias):
+            ends = [-np.inf, 0.0]
+        else:
+            ends = [normal_log_p(self.statistic(end), alternative) for end in (-bias, bias)]
+        hidden = abs(self.coefficient) <= bias and alternative == "two-sided"
+        found = PValueBounds(min(ends), 0.0 if hidden else max(ends), "gcm", None, attained=True)
+        return found, (self.coefficient - bias, self.coefficient + bias)
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What a covariate explains of the outcome given the group, and of the group, beyond all other covariates.
+
+    Examples
+    --------
+    >>> confounder = Strength("grade", 0.1, 0.05).times(1.0)
+    >>> round(confounder.outcome, 4), round(confounder.group, 4)
+    (0.1235, 0.0526)
+    """
+
+    name: str
+    outcome: float
+    group: float
+
+    def times(self, k: float) -> Strength:
+        """A confounder k times as strong, which is unrelated to the covariate given the others.
+
+        Cinelli and Hazlett (2020), equations 54 and 57 of their appendix.
+        """
+        most = 1 - 1e-12
+        shared = self.group / (1 - self.group) if self.group < 1 else np.inf
+        group = k * shared
+        if group >= most or k * self.group >= most:
+            return Strength(self.name, 1.0, 1.0)
+        both = k * self.group**2 / ((1 - k * self.group) * (1 - self.group))
+        if both >= most or self.outcome >= most:
+            return Strength(self.name, 1.0, group)
+        times = (np.sqrt(k) + np.sqrt(both)) / np.sqrt(1 - both)
+        return Strength(self.name, min(1.0, float(times**2 * self.outcome / (1 - self.outcome))), group)
+
+    @property
+    def factor(self) -> float:
+        """By how many S it moves the coefficient."""
+        return float(np.sqrt(self.outcome * self.group / (1 - self.group))) if self.group < 1 else np.inf
+
+
+def strength_of(name: str, full: Residuals, short: Residuals) -> Strength:
+    """What a covariate explains: by how much the loss out of fold is larger without it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> x, group, noise = rng.normal(size=(3, 5000))
+    >>> found = strength_of("x", Residuals(noise, group), Residuals(x + noise, x + group))
+    >>> round(found.outcome, 1), round(found.group, 1)
+    (0.3, 0.5)
+    """
+    parts = [(each.outcome - each.coefficient * each.group, each.group) for each in (full, short)]
+    shares = []
+    for left, left_without in zip(*parts, strict=True):
+        learned, size = left_without - left, float((left_without**2).mean())
+        # What was learned, at the scale at which it saves most: flexible models overshoot what is weak.
+        square = float((learned**2).mean()) * size
+        shares.append(max(0.0, float((learned * left_without).mean())) ** 2 / square if square > 0 else 0.0)
+    return Strength(name, *(min(1.0, share) for share in shares))
+
+
+def strongest(covariates: Sequence[Strength], k: float) -> Strength:
+    """A confounder k times as strong as the covariate whose omission would move the coefficient most."""
+    return max((one.times(k) for one in covariates), key=lambda one: one.factor)

@@ -73,8 +73,11 @@ def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float
     return (bounds[0] - bounds[1], bounds[1] - bounds[0]) if disparity == "difference" else (0.0, np.inf)
 
 
-def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int) -> list[int]:
-    """The groups that take part, and list the others as excluded."""
+def kept_groups(
+    sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int, least: int = SMALLEST_GROUP,
+    why: str = "",
+) -> list[int]:  # fmt: skip
+    """The groups of at least so many people, which take part; list the others as excluded."""
     labels = sample.group_labels
     totals = sample.sizes.sum(axis=0)
     names = " x ".join(sample.sensitive_names)
@@ -83,16 +86,16 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
             f"sensitive_features ({names}) holds one group only, {labels[0]!r} (n_samples={int(totals.sum())}): "
             "nothing can be compared; at least two groups are needed"
         )
-    kept = [g for g, n in enumerate(totals.tolist()) if n >= SMALLEST_GROUP]
+    kept = [g for g, n in enumerate(totals.tolist()) if n >= least]
     if len(kept) < 2:
         raise GroupsMissing(
-            f"sensitive_features ({names}) needs at least two groups of {SMALLEST_GROUP} or more people; found "
+            f"sensitive_features ({names}) needs at least two groups of {least} or more people{why}; found "
             f"{', '.join(f'{label!r}: {n}' for label, n in list(zip(labels, totals.tolist(), strict=True))[:10])}"
             f"{f', ... ({len(labels):,} in all)' if len(labels) > 10 else ''}"
         )
     for g, n in enumerate(totals.tolist()):
-        if n < SMALLEST_GROUP:
-            reason = f"fewer than {SMALLEST_GROUP} people: not compared"
+        if n < least:
+            reason = f"fewer than {least} people{why}: not compared"
             partners = {"between_groups": len(kept), "to_parents": len(sample.sensitive_names)}.get(settings.compare, 1)
             excluded.append(Exclusion(None, labels[g], None, None, reason, n, n, partners * n_metrics))
     return kept

@@ -225,7 +225,7 @@ class Measurement:
 
     `excluded`: comparisons that were impossible; `values`: the metric by group; `variance`: the kind of standard error
     ("none": no error); `doubtful`: (group, reason) if the null distribution is only approximate; `binning_error`: the
-    most that bins of scores may have moved a group's value.
+    most that bins of scores may have moved a group's value; `further`: what a kind of test knows beside.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -234,6 +234,7 @@ class Measurement:
     variance: str | None = "none"
     doubtful: tuple[tuple[Any, str], ...] = ()
     binning_error: float = 0.0
+    further: Any = None
 
 
 @dataclass(frozen=True)

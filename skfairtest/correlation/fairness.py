@@ -195,8 +195,7 @@ class CorrelationFairnessTest(GroupsTest):
             check_choice("of", self.of, OUTCOMES)
         check_choice("correlation", self.correlation, CORRELATIONS)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        adjust = "holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust
-        return check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust}), None
+        return check_settings(**{**self.get_params(), "method": "permutation"}), None
 
     @property
     def _classes(self) -> tuple[Any, ...]:
@@ -283,7 +282,7 @@ class CorrelationFairnessTest(GroupsTest):
         self.null_distribution_ = null_distribution(pooled, self.n_resamples_)
         self.method_, self.n_samples_, self.pos_label_ = "permutation", sample.n_samples, pos_label
         self._setup = Setup(
-            alternative=settings.question.alternative, alpha=settings.alpha, controls=controls, adjust=settings.adjust
+            alternative=settings.question.alternative, alpha=settings.alpha, controls=controls, adjust=self.adjust_
         )
         self._keep_parameters()
         return self

@@ -41,7 +41,7 @@ C. J. DiCiccio and J. P. Romano (2017), JASA 112, 1211-1220. C. DiCiccio et al. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -108,10 +108,6 @@ class Pairs:
         """Return 1 for each person whose stratum counts for a feature and else 0, of shape (n_features, n)."""
         return np.repeat((self.left_out == KEPT).astype(float), self.sizes, axis=1)
 
-    def only(self, features: Any) -> Pairs:
-        """Return the pairs of some features."""
-        return replace(self, x=self.x[features], left_out=self.left_out[features])
-
 
 def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, order: ArrayLike | None = None) -> Pairs:
     """Sort people by stratum, outcome and features, and find the strata without information."""
@@ -160,7 +156,7 @@ def permuted(pairs: Pairs, correlation: str, n_resamples: int, seed: np.random.S
     """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature."""
     method, missing = METHODS[correlation](pairs), pairs.missing
     rng = np.random.default_rng(seed)
-    out = [np.empty((0, *missing.shape))]
+    out = []
     for rows in batches(n_resamples, _BLOCK_BYTES // (8 * len(pairs.e) * method.copies)):
         drawn = np.tile(method.outcome, (rows.stop - rows.start, 1))
         for place in pairs.places:

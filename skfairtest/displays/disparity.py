@@ -187,7 +187,7 @@ class DisparityDisplay(GroupDisplay):
 
     @classmethod
     def _of_models(cls, test: PairedFairnessTest, name: str | None) -> Self:
-        found = test._record()
+        found = test._words()
         frame, sizes = found.frame, found.sizes
         share = set(frame["metric"]) <= set(found.shares) or None
         return cls._of_rows(

@@ -198,7 +198,6 @@ class LabelledFairnessTest(FairnessTest):
         check_choice("labelled", self.labelled, ("at_random", None))
         check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
         check_choice("disparity", self.disparity, ("difference", "ratio"))
-        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", None))
         return super()._check()
 
     def fit(  # type: ignore[override]

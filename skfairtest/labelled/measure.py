@@ -184,13 +184,6 @@ class FewLabels(Rate):
     """A rate of people of whom only some have the label that it needs."""
 
 
-@dataclass(frozen=True)
-class LabelledMeasurement(core.Measurement):
-    """What few labels say of a rate, with the rate of each group, or why it has none."""
-
-    groups: tuple[Labelled | str, ...] = ()
-
-
 def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
     """Metrics of which those that need labels have few, and the names of those that have no test then."""
     found: list[Metric] = []
@@ -320,9 +313,9 @@ def label_columns(result: core.Result) -> dict[str, list[Any]]:
     sample = result.sample
     assert sample is not None
     names, rows = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge"), []
-    few = {rate: made for rate, made in result.by_metric.items() if isinstance(made, LabelledMeasurement)}
-    for rate, made in few.items():
-        for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), made.groups, strict=True):
+    few = {rate: made.further for rate, made in result.by_metric.items() if made.further is not None}
+    for rate, groups in few.items():
+        for label, n, one in zip(sample.group_labels, sample.sizes[0].tolist(), groups, strict=True):
             found: tuple[Any, ...] = (0, np.nan, 0, np.nan, np.nan)
             if isinstance(one, Labelled):
                 judged = float(one.rates(one.score))
@@ -365,8 +358,8 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
         ))  # fmt: skip
     comparisons = _tested(question, compared)
     by_group = _group_values(groups, effective, design.settings)
-    return LabelledMeasurement(
-        tuple(comparisons), tuple(excluded), by_group, "score", tuple(_doubtful(sample)), groups=tuple(groups)
+    return core.Measurement(
+        tuple(comparisons), tuple(excluded), by_group, "score", tuple(_doubtful(sample)), further=groups
     )
 
 

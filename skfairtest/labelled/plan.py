@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from skfairtest._utils.base import check_seed, seed_sequence
-from skfairtest._utils.checks import check_probability, is_integer, is_number
+from skfairtest._utils.checks import check_number, check_probability
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.comparisons.frames import frame_of
@@ -143,10 +143,8 @@ def label_plan(
         raise ParameterError(
             f"n_labels or interval_width: give one of them; found {brief(n_labels)} and {brief(interval_width)}"
         )
-    if n_labels is not None and not (is_integer(n_labels) and n_labels > 0):
-        raise ParameterError(f"n_labels must be a number of labels above 0; found {brief(n_labels)}")
-    if interval_width is not None and not (is_number(interval_width) and 0 < interval_width < 2):
-        raise ParameterError(f"interval_width must be above 0 and below 2; found {brief(interval_width)}")
+    check_number("n_labels", n_labels, 1, whole=True, optional=True)
+    check_number("interval_width", interval_width, 0, 2, bounds="()", optional=True)
     metrics = resolve_metrics(metric)
     if len(metrics) != 1 or not isinstance(metrics[0], Rate) or metrics[0].value is not None:
         raise ParameterError(f"metric={brief(metric)} must be one rate: plan for the one that matters most")

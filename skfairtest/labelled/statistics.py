@@ -43,8 +43,8 @@ from skfairtest._utils.typing import Booleans, Floats, Positions
 EXPECTED, PER_BIN, MOST_BINS, QUANTILES = 3, 30, 6, 100
 #: Places on either side of 0 of the grid on which sums of labels are, and a probability that is left out of these.
 GRID, _RARE = 8192, 1e-18
-#: Steps towards the most likely rates, how near 0 the form is then, in shares of its terms, and what rounding adds.
-_STEPS, _ENOUGH, _NEAR = 100, 1e-12, 1e-9
+#: Steps towards a root at the most, and how near the ends of its range it is sought.
+_STEPS, _NEAR, _TINY = 100, 1e-9, float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -163,40 +163,33 @@ class LabelledRate:
 def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats) -> tuple[Floats, Floats]:
     """The most likely rates of bins at which the form is 0, and Lagrange's multiplier.
 
-    With the multiplier c they solve slope c p^2 - (labels + slope c) p + first = 0, and the form falls in c, in the end
-    as a constant over c: Newton's steps are those of one over its distance from its end, with bisection if they fail.
+    With the multiplier c they solve slope c p^2 - (labels + slope c) p + first = 0, and the form falls in c. The root
+    is sought where s^3 / (1 - s)^3 is c over Newton's first step, which may be far from it.
     """
-    p = first / labels
-    distance = constant + (slope * p).sum(axis=-1)
+    observed = first / labels
+    distance = constant + (slope * observed).sum(axis=-1)
     sign = np.where(distance < 0, -1.0, 1.0)
     slope, constant = sign[..., None] * slope, sign * constant
-    end = -constant - np.minimum(slope, 0.0).sum(axis=-1)
-    enough = _ENOUGH * (np.abs(constant) + np.abs(slope).sum(axis=-1))
-    low, high = np.zeros_like(distance), np.full_like(distance, np.inf)
-    tiny = np.finfo(float).tiny
     with np.errstate(all="ignore"):
-        c = np.abs(distance) / (slope**2 * p * (1 - p) / labels).sum(axis=-1)
-        c = np.where(np.isfinite(c), c, (labels / np.abs(slope)).min(axis=-1))
-        for step in range(_STEPS):
-            by = c[..., None] * slope
-            ahead = labels + by
-            root = np.sqrt(np.maximum(ahead * ahead - 4 * by * first, 0.0))
-            p = np.where(ahead >= 0, 2 * first / np.maximum(ahead + root, tiny), (ahead - root) / (2 * by))
-            form = constant + (slope * p).sum(axis=-1)
-            low, high = np.where(form > 0, c, low), np.where(form > 0, high, c)
-            wide = (np.abs(form) > enough) & (high - low > 1e-14 * low)
-            if not wide.any():
-                break
-            steep = np.where(root > 0, slope**2 * p * (1 - p) / root, 0.0).sum(axis=-1)
-            between = np.where(low > 0, np.sqrt(low * high), high / 4)
-            between = np.where(np.isinf(high), 4 * c, between)
-            for far in (1.0, (form + end) / end) if step < 9 or step % 4 else ():
-                new = c + form / steep * far
-                between = np.where((new > low * (1 - _NEAR)) & (new < high * (1 + _NEAR)), new, between)
-            c = np.where(wide, between, c)
-    # Where the form does not depend on a bin its rate is the labels' own, and where it depends on none nothing pulls.
+        unit = np.abs(distance) / (slope**2 * observed * (1 - observed) / labels).sum(axis=-1)
+        unit = np.where(np.isfinite(unit), unit, (labels / np.abs(slope)).min(axis=-1))
+
+    def rates(multiplier: Floats) -> Floats:
+        by = multiplier[..., None] * slope
+        ahead = labels + by
+        root = np.sqrt(np.maximum(ahead * ahead - 4 * by * first, 0.0))
+        return np.where(ahead >= 0, 2 * first / np.maximum(ahead + root, _TINY), (ahead - root) / (2 * by))
+
+    def form(share: Floats) -> Floats:
+        return np.asarray(constant + (slope * rates(unit * (share / (1 - share)) ** 3)).sum(axis=-1))
+
     idle = slope == 0
-    return np.where(idle, first / labels, np.clip(p, 0.0, 1.0)), np.where(idle.all(axis=-1), 0.0, sign * c)
+    with np.errstate(all="ignore"):
+        share = _root(form, np.zeros_like(distance), np.full_like(distance, 1 - _NEAR))
+        multiplier = unit * (share / (1 - share)) ** 3
+        # If the form does not depend on a bin its rate is the labels' own, and if it depends on none nothing pulls.
+        p = np.where(idle, observed, np.clip(rates(multiplier), 0.0, 1.0))
+    return p, np.where(idle.all(axis=-1), 0.0, sign * multiplier)
 
 
 def disparity_statistic(sides: LabelledRate, edge: Floats | float, disparity: str) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.base import check_seed, with_parameters
-from skfairtest._utils.checks import check_choice, check_probability, is_number
+from skfairtest._utils.checks import check_choice, check_number, check_probability
 from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.core import Result
@@ -23,8 +23,8 @@ from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric, resolve_metrics
-from skfairtest.paired.measure import MODELS, Paired, PairedMeasurement, compare_in_one_group, paired
-from skfairtest.paired.report import PairedRecord, models_table, paired_report
+from skfairtest.paired.measure import MODELS, Paired, compare_in_one_group, paired
+from skfairtest.paired.report import TwoModels, models_table, paired_report
 from skfairtest.readers import check_classes, classes_of, is_label, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
@@ -302,8 +302,7 @@ class PairedFairnessTest(FairnessTest):
                     f"needs alternative='fairer'; found {self.alternative!r}"
                 )
             return settings_of(metrics, params), [*metrics]
-        if margin is not None and not (is_number(margin) and 0 <= margin < 1):
-            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(margin)}")
+        check_number("margin", margin, 0, 1, optional=True)
         if is_label(self.compare, "to_overall"):
             raise ParameterError("compare='to_overall' has no test with alternative='fairer': use compare='to_rest'")
         others = [metric.name for metric in metrics if not metric.is_change]
@@ -375,8 +374,8 @@ class PairedFairnessTest(FairnessTest):
 
     def _store(self, result: Result) -> None:
         super()._store(result)
-        measured, sample = [*result.by_metric.values()], result.sample
-        models = [made for made in measured if isinstance(made, PairedMeasurement)]
+        measured, sample = result.by_metric.values(), result.sample
+        models, of_both = zip(*(made.further for made in measured), strict=True)
         assert sample is not None
         # In one group metrics are rates.
         self._shares = tuple(metric.name for metric in result.metrics if getattr(metric, "is_share", True))
@@ -387,27 +386,18 @@ class PairedFairnessTest(FairnessTest):
         if len(self.groups_) == 1:
             kind, self._setup = "one group", replace(self._setup, features="model", names=())
         self._setup = replace(self._setup, models=kind)
-        a, b = np.concatenate([made.models[:, sample.sizes > 0] for made in models], axis=1)
+        a, b = np.concatenate([values[:, sample.sizes > 0] for values in models], axis=1)
         self.by_model_ = self._values[["metric", "stratum", "group", "n"]].assign(value_a=a, value_b=b)
-        a, b = np.concatenate([made.disparities for made in models]).T
+        a, b = np.concatenate(of_both).T
         rows = self.comparisons_.head(len(a))[["metric", "group", "other", "stratum"]]
         self.disparities_ = rows.assign(disparity_a=a, disparity_b=b, difference=b - a)
 
-    def _record(self, names: tuple[str, str] = ("model A", "model B")) -> PairedRecord:
-        """The record of the fitted test, in which models have these names."""
-        setup, rows, found = self._setup, records(self.comparisons_), []
-        values = list(zip(*(self.disparities_[f"disparity_{model}"] for model in MODELS), strict=True))
-        if setup.models != "change":  # sizes, or the rates of one group
-            values = [(row["value_other"], row["value_group"]) for row in rows]
-        for row, (a, b) in zip(rows, values, strict=True):
-            named = {**row, "group": self.groups_[0]} if setup.models == "one group" else row
-            labels = {name: named[name] for name in ("metric", "group", "other", "stratum")}
-            texts = {name: None if value is None else label(value) for name, value in labels.items()}
-            found.append({**row, **texts, "value_a": a, "value_b": b})
-        return PairedRecord(setup, names, self._shares, self.p_value_, self.concern_, tuple(found))
+    def _words(self, names: tuple[str, str] = ("model A", "model B")) -> TwoModels:
+        """The test in words, with names for the models."""
+        return TwoModels(self, names)
 
     def _made(self) -> Report:
-        return paired_report(self, self._record())
+        return paired_report(self._words())
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes, truth = classes_of(self.estimator_b), getattr(sample.columns.get("y_true"), "levels", ())
@@ -483,8 +473,8 @@ class ModelComparison(Pages):
     def _whole(self) -> Report:
         """The report of each candidate, and above several of them what they show together."""
         tests = self.tests
-        found = {name: test._record((self.baseline, name)) for name, test in tests.items()}
-        parts = [replace(paired_report(test, found[name]), title=label(name)) for name, test in tests.items()]
+        found = {name: test._words((self.baseline, name)) for name, test in tests.items()}
+        parts = [replace(paired_report(one), title=label(name)) for name, one in found.items()]
         made = parts[0] if len(parts) == 1 else replace(self._together(found), parts=tuple(parts))
         cautions = dict.fromkeys(f"Caution: {caution}" for test in tests.values() for caution in test._cautions)
         first = next(iter(tests.values()))
@@ -492,7 +482,7 @@ class ModelComparison(Pages):
         title = f"Models compared with {label(self.baseline)}"
         return replace(made, title=title, remarks=(*labels, *cautions, *made.remarks))
 
-    def _together(self, found: Mapping[str, PairedRecord]) -> Report:
+    def _together(self, found: Mapping[str, TwoModels]) -> Report:
         """The report that stands above those of several candidates."""
         results, fairer = self.results, self.alternative == "fairer"
         names, adjusted = [str(name) for name in results.index[results["significant"]]], results["p_value_adjusted"]
@@ -504,14 +494,14 @@ class ModelComparison(Pages):
         told = f"{enumerated([*map(label, names)]) if names else 'none'} {' '.join(verb)} {label(self.baseline)}"
         columns = {"disparity_a": "value_a", "disparity_b": "value_b", "difference": "disparity"}
         frame = results.rename(columns=columns).assign(concern=results["significant"] != fairer, stratum="")
-        record = replace(next(iter(found.values())), names=(self.baseline, "candidate"))
+        words = next(iter(self.tests.values()))._words((self.baseline, "candidate"))
         caption, first = "The strongest evidence about each candidate", Column("candidate", "name", shows="candidate")
         return Report(
             verdict=f"Of {len(results):,} candidates, {told} ({'largest' if fairer else 'smallest'} adjusted {p}).",
             concern=self.concern_,
             remarks=(TOGETHER,),
-            findings=tuple(one.verdict for name, one in found.items() if one.concern != fairer and name in names),
-            tables=(models_table(record, records(frame.reset_index()), caption, first),),
+            findings=tuple(one.verdict for name, one in found.items() if one.test.concern_ != fairer and name in names),
+            tables=(models_table(words, records(frame.reset_index()), caption, first),),
         )
 
 

@@ -6,7 +6,7 @@ for rates whose condition no model decides the score test of two changes; and in
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -191,14 +191,6 @@ def paired(metric: Metric) -> Paired:
 
 
 @dataclass(frozen=True)
-class PairedMeasurement(core.Measurement):
-    """The changes of a metric, with its values (2, S, G) and the comparisons' disparities (C, 2) under both models."""
-
-    models: Floats = field(kw_only=True)
-    disparities: Floats = field(kw_only=True)
-
-
-@dataclass(frozen=True)
 class ChangeNull(core.NullDistribution):
     """The null distribution of the difference of two groups' changes from model A to model B.
 
@@ -294,11 +286,8 @@ def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.rando
     counted = metric.is_change and is_counted(design.sample, design.settings)
     found = measure_changes(design, metric, made, known, seed) if counted else measure_studentized(
         design, made, known, seed)  # fmt: skip
-    models, of_both = models_of(made, design.sample.sizes.shape, [one.contrast for one in found.comparisons])
-    return PairedMeasurement(
-        found.comparisons, found.excluded, found.values, found.variance, found.doubtful,
-        binning_error(made, design.sample), models=models, disparities=of_both,
-    )  # fmt: skip
+    both = models_of(made, design.sample.sizes.shape, [one.contrast for one in found.comparisons])
+    return replace(found, binning_error=binning_error(made, design.sample), further=both)
 
 
 def measure_changes(

@@ -1,12 +1,7 @@
-"""The record of a comparison of two models, its sentences and its report.
-
-Reports of `PairedFairnessTest`, of `compare_models`, and of an audit of a candidate for the place of the model in
-production are made of a `PairedRecord`.
-"""
+"""The sentences and the report of a comparison of two models, those of `PairedFairnessTest` and `compare_models`."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,54 +12,37 @@ from skfairtest.comparisons.frames import frame_of
 from skfairtest.group.report import group_title
 from skfairtest.group.report import notes as group_notes
 from skfairtest.report import cells, sentences
-from skfairtest.report.record import Recorded
 from skfairtest.report.report import Cell, Column, Report, Table, bars
-from skfairtest.report.sentences import Setup, equals_p, metric_title, number, percent, points
+from skfairtest.report.sentences import equals_p, metric_title, number, percent, points
 
 
-@dataclass(frozen=True, eq=False)
-class PairedRecord(Recorded):
-    """The record of a comparison of two models; `concern`: they differ, or (of sizes) model B is not certified."""
+class TwoModels:
+    """A fitted comparison of two models in words, with names for the models."""
 
-    setup: Setup
-    names: tuple[str, str]
-    shares: tuple[str, ...]
-    p_value: float
-    concern: bool
-    results: tuple[Mapping[str, Any], ...]
-
-    @property
-    def sizes(self) -> bool:
-        """Whether values are sizes of disparities."""
-        return self.setup.models == "sizes"
-
-    @property
-    def one_group(self) -> bool:
-        """Whether values are rates of one group."""
-        return self.setup.models == "one group"
-
-    @property
-    def labels(self) -> tuple[str, str]:
-        """What sentences call the models."""
-        return label(self.names[0]), label(self.names[1])
-
-    @property
-    def margin(self) -> float:
-        """By how much the disparity of model B may be larger in size."""
-        return (self.setup.margin_bounds or (0.0, 0.0))[1]
+    def __init__(self, test: Any, names: tuple[str, str]) -> None:
+        self.test, self.setup, self.shares = test, test._setup, test._shares
+        self.labels = label(names[0]), label(names[1])
+        #: Whether values are sizes of disparities, or rates of one group; and how much larger B's size may be.
+        self.sizes, self.one_group = self.setup.models == "sizes", self.setup.models == "one group"
+        self.margin = (self.setup.margin_bounds or (0.0, 0.0))[1]
 
     @property
     def frame(self) -> pd.DataFrame:
         """The comparisons, those with the strongest evidence first, each so that model A's disparity is positive."""
-        pairs = self.setup.compare == "between_groups" and self.setup.alternative == "two-sided"
-        oriented = [
-            {**sentences.turned(self.setup, row), "value_a": -row["value_a"], "value_b": -row["value_b"]}
-            if pairs and self.setup.models == "change" and row["value_a"] < 0
-            else row
-            for row in self.results
-        ]
-        rows = cells.by_p_value(self.setup, frame_of({name: [row[name] for row in oriented] for name in oriented[0]}))
-        return cells.pooled_first(rows.iloc[::-1] if self.sizes else rows)
+        test, setup, changes = self.test, self.setup, self.setup.models == "change"
+        names = ["disparity_a", "disparity_b"] if changes else ["value_other", "value_group"]
+        values = (test.disparities_ if changes else test.comparisons_)[names].to_numpy(dtype=float)
+        turn = changes and setup.compare == "between_groups" and setup.alternative == "two-sided"
+        rows = []
+        for row, (a, b) in zip(cells.records(test.comparisons_), values.tolist(), strict=True):
+            if self.one_group:
+                row["group"] = test.groups_[0]
+            if turn and a < 0:
+                row, a, b = sentences.turned(setup, row), -a, -b
+            labels = {name: None if row[name] is None else label(row[name]) for name in ("group", "other", "stratum")}
+            rows.append({**row, **labels, "value_a": a, "value_b": b})
+        ordered = cells.by_p_value(setup, frame_of({name: [row[name] for row in rows] for name in rows[0]}))
+        return cells.pooled_first(ordered.iloc[::-1] if self.sizes else ordered)
 
     def compared(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The name of a comparison: a template, and the labels in it."""
@@ -72,11 +50,11 @@ class PairedRecord(Recorded):
         stratum = ("{}, in {}", row["stratum"]) if row["stratum"] else ("{}",)
         return (stratum[0].replace("{}", groups[0], 1), *map(label, (row["group"], *groups[1:], *stratum[1:])))
 
-    def text(self, row: Mapping[str, Any], name: str, *, unit: str = "") -> str:
+    def text(self, row: Mapping[str, Any], name: str, *, unit: str = "", rate: bool = False) -> str:
         """Write a value of a row: of shares in percentage points, or in percent if it is the rate of one group."""
         if row["metric"] not in self.shares:
             return number(row[name])
-        return percent(row[name]) if self.one_group and name.startswith("value") else points(row[name]) + unit
+        return percent(row[name]) if rate or (self.one_group and name.startswith("value")) else points(row[name]) + unit
 
     def limits(self, row: Mapping[str, Any]) -> str:
         """Write the interval of a difference, or the upper limit of a difference of sizes."""
@@ -133,25 +111,25 @@ class PairedRecord(Recorded):
     @property
     def verdict(self) -> str:
         """Whether the models differ, in a sentence or two."""
-        n, (a, b), by = sum(not row["stratum"] for row in self.results), self.labels, label(self.setup.features)
+        n, (a, b), by = self.test.comparisons_["stratum"].isna().sum(), self.labels, label(self.setup.features)
         compared, size = pluralize(n, "comparison"), number(self.margin)
-        if self.sizes and self.concern:
+        if self.sizes and self.test.concern_:
             larger = f"larger by {size} or more" if self.margin else "as large or larger"
             return (
                 f"Not certified: for {'the' if n == 1 else 'at least one of'} {compared} it cannot be ruled out that "
-                f"the disparity by {by} is {larger} under {b} (largest {equals_p(self.p_value)})."
+                f"the disparity by {by} is {larger} under {b} (largest {equals_p(self.test.p_value_)})."
             )
         if self.sizes:
             smaller = f"larger by less than {size}, if it is larger at all," if self.margin else "smaller"
             return (
                 f"Certified at {100 * (1 - self.setup.alpha):g}%: for {'the' if n == 1 else 'each of'} {compared} the "
-                f"disparity by {by} is {smaller} under {b} (largest {equals_p(self.p_value)})."
+                f"disparity by {by} is {smaller} under {b} (largest {equals_p(self.test.p_value_)})."
             )
         what, rows = "rates" if self.one_group else f"disparities by {by}", cells.records(self.frame)
-        if not self.concern:
+        if not self.test.concern_:
             return (
                 f"No significant difference between the models' {what} was detected in {compared} "
-                f"({sentences.smallest_p(self.p_value, n)}). This does not prove that they are the "
+                f"({sentences.smallest_p(self.test.p_value_, n)}). This does not prove that they are the "
                 "same: the intervals show which differences the data do not rule out."
             )
         averages = [row for row in rows if not row["stratum"]]
@@ -165,17 +143,17 @@ class PairedRecord(Recorded):
         return f"Significant difference between {a} and {b}{many if n > 1 else ''}. {strongest}"
 
 
-def paired_report(test: Any, found: PairedRecord) -> Report:
-    """The report of a fitted `PairedFairnessTest`, whose record has the names of the models."""
-    setup, rows = test._setup, cells.records(found.frame)
+def paired_report(found: TwoModels) -> Report:
+    """The report of a fitted `PairedFairnessTest`."""
+    test, setup, rows = found.test, found.setup, cells.records(found.frame)
     keys = [cells.METRIC, cells.GROUP, cells.stratum(setup.controls), Column("people", shows="n")]
-    rates = replace(found, setup=replace(setup, models="one group"))
     by_model = cells.records(test.by_model_)
-    values = Table.of([*keys, *_of_models(rates)], by_model, "Values under both models", None, few=cells.SHOWN)
+    of_groups = [*keys, *_of_models(found, rate=True)]
+    values = Table.of(of_groups, by_model, "Values under both models", None, few=cells.SHOWN)
     return Report(
         title=f"Two models: {group_title(test)}",
         verdict=found.verdict + sentences.untested_metrics(test.excluded_, test.comparisons_["metric"]),
-        concern=found.concern,
+        concern=test.concern_,
         remarks=tuple(sentences.sampling_error(test.p_value_interval_)),
         findings=tuple(map(found.sentence, [row for row in rows if row["concern"]] or rows[:3])),
         hypotheses=tuple(map(found.null_sentence, dict.fromkeys(row["metric"] for row in rows))),
@@ -186,13 +164,13 @@ def paired_report(test: Any, found: PairedRecord) -> Report:
     )
 
 
-def _of_models(found: PairedRecord) -> list[Column]:
+def _of_models(found: TwoModels, *, rate: bool = False) -> list[Column]:
     """The columns of the values under both models."""
     fields = [(name, f"value_{model}") for name, model in zip(found.labels, "ab", strict=True)]
-    return [Column(name, named=True, shows=partial(found.text, name=field)) for name, field in fields]
+    return [Column(name, named=True, shows=partial(found.text, name=field, rate=rate)) for name, field in fields]
 
 
-def models_table(found: PairedRecord, rows: Sequence[Mapping[str, Any]], caption: str, first: Column | bool) -> Table:
+def models_table(found: TwoModels, rows: Sequence[Mapping[str, Any]], caption: str, first: Column | bool) -> Table:
     """Write comparisons of two models, each with a line from one to the other."""
     sizes, rates, (a, b) = found.sizes, found.one_group, found.labels
     unit = "; those of shares in percentage points" * (bool(found.shares) > rates)

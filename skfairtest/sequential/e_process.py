@@ -26,7 +26,7 @@ Ramdas (2024), JRSS B 86, 1-27. B. Chugg et al. (2023), Auditing Fairness by Bet
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -160,16 +160,16 @@ class EProcess:
     """
 
     margin: float
-    method: str = "blocks"
-    differences: Floats = field(default_factory=lambda: DIFFERENCES)
-    tested: Floats = field(default_factory=lambda: np.zeros((0, 2, len(BETS))))
-    followed: Floats = field(default_factory=lambda: np.zeros((0, 2, len(DIFFERENCES), ALWAYS)))
-    seen: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))
-    weight: Floats = field(default_factory=lambda: np.zeros(0))
-    weighted: Floats = field(default_factory=lambda: np.zeros(0))
-    low: Floats = field(default_factory=lambda: np.zeros(0))
-    high: Floats = field(default_factory=lambda: np.zeros(0))
-    n_blocks: Floats = field(default_factory=lambda: np.zeros(0))
+    method: str
+    differences: Floats
+    tested: Floats
+    followed: Floats
+    seen: Floats
+    weight: Floats
+    weighted: Floats
+    low: Floats
+    high: Floats
+    n_blocks: Floats
 
     @classmethod
     def begun(cls, n: int, margin: float = 0.0, method: str = "blocks", differences: Floats = DIFFERENCES) -> EProcess:

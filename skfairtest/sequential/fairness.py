@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
 from skfairtest._utils.base import Later, with_parameters
-from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
+from skfairtest._utils.checks import check_choice, check_number, check_probability, is_integer, is_sequence
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label, pluralize
@@ -34,7 +34,6 @@ from skfairtest.report.sentences import Setup, equals_p, metric_title, number, s
 from skfairtest.sequential.e_process import METHODS
 from skfairtest.sequential.stream import (
     BLOCKS,
-    Plan,
     Stream,
     as_e,
     bounds_of,
@@ -49,7 +48,7 @@ from skfairtest.sequential.stream import (
     values_by_group,
     with_labels,
 )
-from skfairtest.tables import Sample, distinct_levels, tagged
+from skfairtest.tables import Sample, distinct_levels
 
 
 @with_parameters
@@ -211,8 +210,7 @@ class SequentialFairnessTest(ReportMixin):
         self
             The test after one look.
         """
-        for attribute in ("_stream", "_names", "_waiting", "_given", "_labels", "_columns"):
-            self.__dict__.pop(attribute, None)
+        self.__dict__.pop("_stream", None)
         return self.partial_fit(
             y_true=y_true, y_pred=y_pred, sensitive_features=sensitive_features, time=time, name=name
         )
@@ -260,8 +258,8 @@ class SequentialFairnessTest(ReportMixin):
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per sample")
         name = None if name is None else str(name)
-        names: dict[str, str] = getattr(self, "_names", {})
-        waiting: dict[str, Any] = getattr(self, "_waiting", {})
+        stream: Stream = vars(self).get("_stream") or self._begun(metrics)
+        names, waiting = stream.names, stream.waiting
         sample, ready = self._read(metrics, y_pred, y_true, sensitive_features, name, waiting)
         digest = "" if name is None else _digest(sample)
         if name in names:
@@ -276,25 +274,25 @@ class SequentialFairnessTest(ReportMixin):
         elif digest and digest in names.values():
             other = next(each for each in names if names[each] == digest)
             warn(f"batch {name!r} has the same rows as batch {brief(other)}: both count")
-        columns = self._same_columns(sample, y_pred, y_true)
-        sample = with_labels(sample, getattr(self, "_labels", {}), getattr(self, "n_samples_", 0))
+        columns = _same_columns(sample, y_pred, y_true, stream.columns)
+        sample = with_labels(sample, stream.labels, stream.n_samples)
         positive = positive_of(sample, ready, self.pos_label) if ready else getattr(self, "pos_label_", None)
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
         found = {metric.name: values_by_group(design, metric) for metric in ready}
-        self._begin(metrics, sample.n_samples)
-        late = self._stream.take(found, sample.group_labels, name, plain_time(time)) if ready else []
+        if stream.blocks == "auto":
+            stream.blocks = "queues" if sample.n_samples == 1 else "batches"
+        late = stream.take(found, sample.group_labels, name, plain_time(time)) if ready else []
         left = [metric.name for metric in metrics if metric not in ready]
-        returned = self._waiting.pop(name, None) is not None
+        returned = waiting.pop(name, None) is not None
         if left and not returned:
-            sizes = [[tagged(group), n] for group, n in _sizes(sample).items()]
-            self._waiting[name] = {"time": plain_time(time), "left": left, "n": sizes}
+            waiting[name] = {"time": plain_time(time), "left": left, "n": sample.n_samples}
         if name is not None:
-            self._names[name] = digest
-        self._labels, self._columns = {**getattr(self, "_labels", {}), **labels_of(sample, metrics)}, columns
-        self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
-        self.pos_label_ = positive
+            names[name] = digest
+        stream.labels |= labels_of(sample, metrics)
+        stream.columns, stream.n_samples = columns, stream.n_samples + (0 if returned else sample.n_samples)
+        self._stream, self.pos_label_ = stream, positive
         self._refresh()
-        if sample.n_samples == 1 and self.blocks == "auto" and self.blocks_ == "batches":
+        if sample.n_samples == 1 and self.blocks == "auto" and stream.blocks == "batches":
             warn(
                 "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
                 "to be compared with; single samples are compared by a test with blocks='queues'",
@@ -360,8 +358,7 @@ class SequentialFairnessTest(ReportMixin):
         check_choice("blocks", self.blocks, ("auto", *BLOCKS))
         check_choice("method", self.method, ("auto", *METHODS))
         check_choice("adjust", self.adjust, ("holm", "bonferroni", None))
-        if not is_number(self.margin) or not 0 <= self.margin < 1:
-            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {brief(self.margin)}")
+        check_number("margin", self.margin, 0, 1)
         several = isinstance(self.groups, Mapping) or is_sequence(self.groups)
         if self.groups is not None and (not several or len(set(self.groups)) < 2):
             raise ParameterError(f"groups must list at least two groups, or be None; found {brief(self.groups)}")
@@ -369,7 +366,7 @@ class SequentialFairnessTest(ReportMixin):
             raise ParameterError(f"groups must say how many samples a block has, 1 or more; found {brief(self.groups)}")
         given = {name: plain_value(value) for name, value in self.get_params().items()}
         changed = [name for name, value in given.items() if getattr(self, "_given", given)[name] != value]
-        if changed and hasattr(self, "n_batches_"):
+        if changed and hasattr(self, "_stream"):
             raise ParameterError(f"{changed[0]} was changed after the first batch: use fit to begin anew, or a clone")
         metrics = resolve_metrics(self.metric)
         for metric in metrics:
@@ -398,61 +395,38 @@ class SequentialFairnessTest(ReportMixin):
             )
         return sample, ready
 
-    def _same_columns(self, sample: Sample, y_pred: Any, y_true: Any) -> dict[str, Any]:
-        """The names of the columns of all batches, of which unnamed ones go with any."""
-        features = [column.name for column in sample.sensitive]
-        names = {"y_pred": series_name(y_pred), "y_true": series_name(y_true)}
-        names |= {f"sensitive_features[{i}]": name for i, name in enumerate(features)}
-        before: dict[str, str | None] = getattr(self, "_columns", {})
-        named = {
-            role: name for role, name in names.items() if name and not re.fullmatch(r"sensitive_feature_\d+", name)
-        }
-        if before and len(before) != len(names):
-            raise ParameterError(
-                f"sensitive_features of the batch: {len(features)} columns, and {len(before) - 2} before"
-            )
-        for role, name in named.items():
-            if before.get(role) not in (None, name):
-                raise ParameterError(
-                    f"{role} of the batch is {name!r}, and of earlier batches it was {before[role]!r}: other columns "
-                    "are another stream; begin another test"
-                )
-        return {**dict.fromkeys(names), **before, **named}
-
     def _sizes(self) -> dict[Any, int]:
         """The numbers of samples of each group in a block of queues."""
         groups = self.groups
         return dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(() if groups is None else groups, 1)
 
-    def _begin(self, metrics: Sequence[Metric], n_samples: int, blocks: str | None = None) -> None:
-        """Make the state of a test that has none, from the size of the first batch or what blocks are known to be."""
-        if hasattr(self, "n_batches_"):
-            return
-        plan = Plan(
+    def _begun(self, metrics: Sequence[Metric]) -> Stream:
+        """A stream without batches."""
+        self._keep_parameters()
+        return Stream(
             {metric.name: bounds_of(metric) for metric in metrics},
             float(self.alpha),
             float(self.margin),
             "blocks" if self.method == "auto" else self.method,
             self.adjust,
-            blocks or (self.blocks if self.blocks != "auto" else "queues" if n_samples == 1 else "batches"),
+            self.blocks,
             None if self.groups is None else self._sizes(),
         )
-        self._stream, self._names, self._waiting = Stream(plan), dict[str, str](), dict[Any, Any]()
-        self._keep_parameters()
 
     def _refresh(self) -> None:
         """Set the attributes of what is known now."""
         self.__dict__.pop("_kept", None)
-        stream = self._stream
+        stream: Stream = self._stream
+        self.n_samples_ = stream.n_samples
         self._show()
         self.e_value_ = float(as_e(stream.adjusted().max(initial=0.0)))
         self.p_value_ = float(np.exp(-stream.log_global))
         self.rejected_ = bool(self.p_value_ <= self.alpha)
         rejected = stream.rejected_at[~np.isnan(stream.rejected_at)]
         self.concern_, self.rejected_at_ = bool(len(rejected)), int(rejected.min()) if len(rejected) else None
-        self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(self._names)
-        self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
-        labels = distinct_levels([label for labels in self._labels.values() for label in labels])
+        self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(stream.names)
+        self.blocks_, self.method_, self.adjust_ = stream.blocks, stream.method, stream.adjust
+        labels = distinct_levels([label for labels in stream.labels.values() for label in labels])
         self.negative_labels_ = readers.other_labels(labels, self.pos_label_)
 
     def _show(self) -> None:
@@ -460,7 +434,7 @@ class SequentialFairnessTest(ReportMixin):
         self.comparisons_ = partial(pairs_frame, self._stream)
         self.wealth_ = partial(looks_frame, self._stream)
         self.by_group_ = partial(groups_frame, self._stream)
-        self.pending_ = partial(pending_frame, self._waiting)
+        self.pending_ = partial(pending_frame, self._stream)
 
     @property
     def confidence_sequence_(self) -> Any:
@@ -515,9 +489,21 @@ class SequentialFairnessTest(ReportMixin):
         return sequential_report(self)
 
 
-def _sizes(sample: Sample) -> dict[Any, int]:
-    """The number of samples of each group."""
-    return dict(zip(sample.group_labels, np.bincount(sample.group_codes).tolist(), strict=True))
+def _same_columns(sample: Sample, y_pred: Any, y_true: Any, before: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The names of the columns of all batches, of which unnamed ones go with any."""
+    features = [column.name for column in sample.sensitive]
+    names = {"y_pred": series_name(y_pred), "y_true": series_name(y_true)}
+    names |= {f"sensitive_features[{i}]": name for i, name in enumerate(features)}
+    named = {role: name for role, name in names.items() if name and not re.fullmatch(r"sensitive_feature_\d+", name)}
+    if before and len(before) != len(names):
+        raise ParameterError(f"sensitive_features of the batch: {len(features)} columns, and {len(before) - 2} before")
+    for role, name in named.items():
+        if before.get(role) not in (None, name):
+            raise ParameterError(
+                f"{role} of the batch is {name!r}, and of earlier batches it was {before[role]!r}: other columns "
+                "are another stream; begin another test"
+            )
+    return {**dict.fromkeys(names), **before, **named}
 
 
 def _digest(sample: Sample) -> str:

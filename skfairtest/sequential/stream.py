@@ -41,9 +41,17 @@ BLOCKS = ("queues", "batches")
 Record = tuple[int, Any, Any, str, Positions, Floats]
 
 
-@dataclass(frozen=True)
-class Plan(Recorded):
-    """What is tested, and how, from the first batch to the last."""
+@dataclass
+class Stream(Recorded):
+    """What is tested, and what is known of all batches so far; without `names`, `records` and `queues` of one size.
+
+    `bounds` are the least and the greatest value of each metric, `groups` how many samples of each a block has.
+    `arrivals` has the generation in which each group came. `share` and `size` (P,) are a pair's family's share of the
+    level and number of hypotheses. `log_adjusted`, `log_most` and `rejected_at` (n_metrics, P) are a pair's largest log
+    e-values so far, adjusted and not, and the look of its rejection (nan: not yet). `totals` are samples and sums.
+    `queues` are values that some pair has not compared yet, and `taken` (P, 2) how many of them each pair has. `names`
+    has the digests of named batches, `waiting` those whose labels have not come, and `labels` those of each column.
+    """
 
     bounds: Mapping[str, tuple[float, float]]
     alpha: float
@@ -51,25 +59,7 @@ class Plan(Recorded):
     method: str
     adjust: str | None
     blocks: str
-    groups: Mapping[Any, int] | None = None
-
-    def width(self, metric: str) -> float:
-        """The largest possible distance between two values of a metric."""
-        low, high = self.bounds[metric]
-        return high - low
-
-
-@dataclass
-class Stream(Recorded):
-    """What is known of all batches so far; apart from `records` and `queues` its size does not depend on them.
-
-    `arrivals` has the generation in which each group came. `share` and `size` (P,) are a pair's family's share of the
-    level and number of hypotheses. `log_adjusted`, `log_most` and `rejected_at` (n_metrics, P) are a pair's largest log
-    e-values so far, adjusted and not, and the look of its rejection (nan: not yet). `totals` are samples and sums.
-    `queues` are values that some pair has not compared yet, and `taken` (P, 2) how many of them each pair has.
-    """
-
-    plan: Plan
+    groups: Mapping[Any, int] | None
     arrivals: dict[Any, int] = field(default_factory=dict)
     pairs: list[tuple[Any, Any]] = field(default_factory=list)
     share: Floats = field(default_factory=lambda: np.zeros(0))
@@ -82,15 +72,25 @@ class Stream(Recorded):
     queues: dict[tuple[str, Any], list[float]] = field(default_factory=dict)
     taken: dict[str, Positions] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    waiting: dict[Any, dict[str, Any]] = field(default_factory=dict)
+    labels: dict[str, list[Any]] = field(default_factory=dict)
+    columns: dict[str, str | None] = field(default_factory=dict)
+    n_samples: int = 0
     looks: int = 0
     log_global: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.evidence:
-            plan, n = self.plan, len(self.plan.bounds)
-            self.evidence = {m: EProcess.begun(0, plan.margin / plan.width(m), plan.method) for m in plan.bounds}
-            self.taken = {metric: np.zeros((0, 2), dtype=np.intp) for metric in plan.bounds}
+            n = len(self.bounds)
+            self.evidence = {m: EProcess.begun(0, self.margin / self.width(m), self.method) for m in self.bounds}
+            self.taken = {metric: np.zeros((0, 2), dtype=np.intp) for metric in self.bounds}
             self.log_adjusted, self.log_most, self.rejected_at = np.zeros((n, 0)), np.zeros((n, 0)), np.zeros((n, 0))
+
+    def width(self, metric: str) -> float:
+        """The largest possible distance between two values of a metric."""
+        low, high = self.bounds[metric]
+        return high - low
 
     def take(
         self, found: Mapping[str, Mapping[Any, Floats]], groups: Sequence[Any], batch: Any, time: Any
@@ -100,12 +100,12 @@ class Stream(Recorded):
         self.looks += 1
         compared = {}
         for metric, by_group in found.items():
-            low, _ = self.plan.bounds[metric]
+            low, _ = self.bounds[metric]
             for group, values in by_group.items():
                 total = self.totals.setdefault((metric, group), [0.0, 0.0])
                 total[0] += len(values)
-                total[1] += low * len(values) + self.plan.width(metric) * float(values.sum())
-            blocks = self._of_queues if self.plan.blocks == "queues" else self._of_batch
+                total[1] += low * len(values) + self.width(metric) * float(values.sum())
+            blocks = self._of_queues if self.blocks == "queues" else self._of_batch
             pairs: list[Positions] = [np.zeros(0, dtype=np.intp)]
             for some, values, counts in blocks(metric, {group: own for group, own in by_group.items() if len(own)}):
                 self.evidence[metric].update(some, values, counts)
@@ -117,7 +117,7 @@ class Stream(Recorded):
 
     def _arrive(self, groups: Sequence[Any]) -> list[Any]:
         """Add the pairs of groups that were not there before."""
-        known = self.plan.groups
+        known = self.groups
         if known is not None and set(groups) - set(known):
             strange = ", ".join(map(repr, sort_levels(set(groups) - set(known))))
             raise ParameterError(
@@ -133,7 +133,7 @@ class Stream(Recorded):
         n, share = len(together), 1.0 if known is not None else 1 - KEPT if first else KEPT / 2**generation
         self.pairs = [*self.pairs, *together]
         self.share = np.append(self.share, np.full(n, share))
-        self.size = np.append(self.size, np.full(n, float(n * len(self.plan.bounds))))
+        self.size = np.append(self.size, np.full(n, float(n * len(self.bounds))))
         for metric, evidence in self.evidence.items():
             self.evidence[metric] = evidence.extended(n)
             # What a group had before a later one came is compared with earlier groups only.
@@ -165,7 +165,7 @@ class Stream(Recorded):
         taken, alike = self.taken[metric], dict[tuple[int, ...], list[int]]()
         for place, pair in enumerate(self.pairs):
             queues = [self.queues.get((metric, group), []) for group in pair]
-            sizes = [1 if self.plan.groups is None else self.plan.groups[group] for group in pair]
+            sizes = [1 if self.groups is None else self.groups[group] for group in pair]
             n = min(
                 (len(queue) - begin) // size for queue, begin, size in zip(queues, taken[place], sizes, strict=True)
             )
@@ -194,8 +194,8 @@ class Stream(Recorded):
 
     def _log_threshold(self) -> Floats:
         """Return the log wealth at which a pair's difference is outside the simultaneous limits, on either side."""
-        family = 1.0 if self.plan.adjust is None else self.size / self.share
-        return np.asarray(np.log(2 * family / self.plan.alpha) + np.zeros(len(self.pairs)))
+        family = 1.0 if self.adjust is None else self.size / self.share
+        return np.asarray(np.log(2 * family / self.alpha) + np.zeros(len(self.pairs)))
 
     def log_e(self) -> Floats:
         """Return logarithms of e-values, (n_metrics, P)."""
@@ -216,16 +216,16 @@ class Stream(Recorded):
     def _judge_all(self, batch: Any, time: Any, compared: Mapping[str, Positions]) -> None:
         if not self.pairs:
             return
-        adjusted = self.adjusted(self.plan.adjust)
+        adjusted = self.adjusted(self.adjust)
         self.log_global = max(self.log_global, float(self.adjusted().max()))
         self.log_adjusted = np.maximum(self.log_adjusted, adjusted)
         self.log_most = np.maximum(self.log_most, self.log_e())
-        rejected = np.isnan(self.rejected_at) & (self.log_adjusted >= -np.log(self.plan.alpha))
+        rejected = np.isnan(self.rejected_at) & (self.log_adjusted >= -np.log(self.alpha))
         self.rejected_at[rejected] = self.looks
         for place, (metric, process) in enumerate(self.evidence.items()):
             pairs = np.union1d(compared.get(metric, []), np.flatnonzero(rejected[place])).astype(np.intp)
             if len(pairs):
-                n = self.n_samples(metric)[pairs]
+                n = self.totals_of(metric)[0, pairs]
                 sizes = self.disparities(metric)[pairs]
                 evidence = as_e(np.stack([process.log_e, adjusted[place]], axis=1)[pairs])
                 self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, evidence])))
@@ -236,7 +236,7 @@ class Stream(Recorded):
         Equality or a difference within the margin lies inside until it is rejected, so that it is outside with at most
         the probability that the test ever rejects it.
         """
-        process, width, margin = self.evidence[metric], self.plan.width(metric), self.plan.margin
+        process, width, margin = self.evidence[metric], self.width(metric), self.margin
         rejected = ~np.isnan(self.rejected_at[list(self.evidence).index(metric)])
         question, estimates = Question(margin_bounds=(-margin, margin)), (process.difference * width).tolist()
         limits = zip((process.low * width).tolist(), (process.high * width).tolist(), strict=True)
@@ -247,10 +247,10 @@ class Stream(Recorded):
             ]
         ).reshape(-1, 3)
 
-    def n_samples(self, metric: str) -> Floats:
-        """The number of samples that both groups of every pair have had, (P, 2)."""
-        totals = [[self.totals.get((metric, group), (0.0,))[0] for group in pair] for pair in self.pairs]
-        return np.reshape(totals, (-1, 2))
+    def totals_of(self, metric: str) -> Floats:
+        """The numbers of samples that both groups of every pair have had, and their sums, (2, P, 2)."""
+        totals = [[self.totals.get((metric, group), (0.0, np.nan)) for group in pair] for pair in self.pairs]
+        return np.moveaxis(np.reshape(totals, (-1, 2, 2)), -1, 0)
 
 
 def _counted(own: Floats, values: Floats) -> Floats:
@@ -380,10 +380,9 @@ def pairs_frame(stream: Stream) -> pd.DataFrame:
     """The present state of every pair."""
     order, frames = _order(stream), []
     pairs = [stream.pairs[place] for place in order]
-    adjusted = stream.adjusted(stream.plan.adjust)
+    adjusted = stream.adjusted(stream.adjust)
     for place, (metric, process) in enumerate(stream.evidence.items()):
-        totals = [[stream.totals.get((metric, group), (0.0, np.nan)) for group in pair] for pair in pairs]
-        n, sums = np.moveaxis(np.reshape(totals, (-1, 2, 2)), -1, 0)
+        n, sums = stream.totals_of(metric)[:, order]
         value = np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
         limits = stream.disparities(metric)[order].T
         log_p = -stream.log_most[place, order], -stream.log_adjusted[place, order]
@@ -431,7 +430,7 @@ def groups_frame(stream: Stream) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["metric", "group", "n", "value"])
 
 
-def pending_frame(waiting: Mapping[str, Any]) -> pd.DataFrame:
+def pending_frame(stream: Stream) -> pd.DataFrame:
     """Batches that wait for their labels."""
-    rows = [(name, told["time"], sum(n for _, n in told["n"])) for name, told in waiting.items()]
+    rows = [(name, told["time"], told["n"]) for name, told in stream.waiting.items()]
     return pd.DataFrame(rows, columns=["batch", "time", "n"])

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
-from skfairtest._utils.checks import check_choice, is_integer
+from skfairtest._utils.checks import check_choice, check_number
 from skfairtest._utils.errors import ParameterError, brief, warn
 from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats
@@ -22,7 +22,7 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
-from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
+from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.multiplicity import holm_discrete
 from skfairtest.inference.sums import MeanSums, RateSums
 from skfairtest.metrics import Metric, resolve_metrics
@@ -268,12 +268,8 @@ class SubgroupScan(GroupsTest):
         check_choice("compare", self.compare, ("to_rest", "in_context"))
         check_choice("guarantee", self.guarantee, scan.GUARANTEES)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        for name in ("max_depth", "min_group_size", "n_bins", "max_subgroups", "n_resamples"):
-            value, least = getattr(self, name), 1 + (name == "n_bins")
-            most = MOST_RESAMPLES if name == "n_resamples" else 2**63
-            if not is_integer(value) or not least <= value <= most:
-                at_most = f" and at most {most:,}" if most == MOST_RESAMPLES else ""
-                raise ParameterError(f"{name} must be an integer of at least {least}{at_most}; found {brief(value)}")
+        for name in ("max_depth", "min_group_size", "max_subgroups", "n_resamples", "n_bins"):
+            check_number(name, getattr(self, name), 2 if name == "n_bins" else 1, 10**9, whole=True, bounds="[]")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:
             raise ParameterError(

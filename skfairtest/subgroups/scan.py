@@ -1,6 +1,6 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -236,9 +236,16 @@ def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
 def _shortest(
     given: Given, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
 ) -> int:
-    """Return a shorter description that explains a subgroup, or the subgroup."""
+    """Return a shorter description that explains a subgroup, the shortest first, then by evidence; or the subgroup."""
     alone = np.array([row])
-    for rival in _rivals(given.tested.subgroups, row, left, rough, level):
+    subgroups, others = given.tested.subgroups, 0
+    shorter = np.flatnonzero((subgroups.depth[left] < subgroups.depth[row]) & (rough <= level + 1))
+    order = shorter[np.lexsort((rough[shorter], subgroups.depth[left][shorter]))]
+    for rival in left[order].tolist():
+        is_part = set(subgroups.terms(rival)) <= set(subgroups.terms(row))
+        others += not is_part
+        if not is_part and others > MOST_RIVALS:
+            continue
         with_rival = [*above, rival]
         # What is cheap comes first: few rivals are left.
         if given(alone, with_rival, exact=False)[0] <= np.log(alpha) - 1:
@@ -246,20 +253,8 @@ def _shortest(
         if above and given(np.array([rival]), above, exact=True)[0] > level:
             continue
         if given(alone, with_rival, exact=True)[0] > np.log(alpha):
-            return rival
+            return int(rival)
     return row
-
-
-def _rivals(subgroups: Subgroups, row: int, left: Positions, rough: Floats, level: float) -> Iterator[int]:
-    """Yield shorter descriptions that may explain a subgroup: the shortest first, then by evidence."""
-    shorter = np.flatnonzero((subgroups.depth[left] < subgroups.depth[row]) & (rough <= level + 1))
-    order = shorter[np.lexsort((rough[shorter], subgroups.depth[left][shorter]))]
-    terms, others = set(subgroups.terms(row)), 0
-    for rival in left[order].tolist():
-        is_part = set(subgroups.terms(rival)) <= terms
-        others += not is_part
-        if is_part or others <= MOST_RIVALS:
-            yield rival
 
 
 #: Columns of a subgroup, and of one that is reported.
@@ -312,18 +307,13 @@ def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:
 
 def _described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], list[str]]:
     """Return the description of each subgroup, and of whom it is compared with."""
-    names, others = np.empty(len(subgroups), dtype=object), np.empty(len(subgroups), dtype=object)
-    contextual = subgroups.cells.contextual
-    for place, features in enumerate(subgroups.combinations):
-        rows = np.flatnonzero(subgroups.combination == place)
-        codes = np.unravel_index(subgroups.entry[rows], [subgroups.cells.sizes[f] for f in features])
-        parts = [[terms[f][c] for c in code.tolist()] for f, code in zip(features, codes, strict=True)]
-        within = [part for f, part in zip(features, parts, strict=True) if contextual[f]]
-        names[rows] = [", ".join(one) for one in zip(*parts, strict=True)]
-        others[rows] = (
-            [f"others with {', '.join(one)}" for one in zip(*within, strict=True)] if within else "everyone else"
-        )
-    return names.tolist(), others.tolist()
+    names, others = [], []
+    for row in range(len(subgroups)):
+        parts = [(terms[f][code], subgroups.cells.contextual[f]) for f, code in subgroups.terms(row)]
+        within = [part for part, is_shared in parts if is_shared]
+        names.append(", ".join(part for part, _ in parts))
+        others.append(f"others with {', '.join(within)}" if within else "everyone else")
+    return names, others
 
 
 def subgroups_frame(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skfairtest._utils.base import with_parameters
-from skfairtest._utils.checks import check_choice
+from skfairtest._utils.checks import check_choice, check_number
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge
@@ -183,11 +182,7 @@ class UncertainGroupsTest(FairnessTest):
         check_choice("estimate", self.estimate, ASSUMPTIONS)
         check_choice("compare", self.compare, ("between_groups", "to_overall", "to_rest", "to_reference"))
         check_choice("disparity", self.disparity, ("difference", "ratio"))
-        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", None))
-        if self.n_reference is not None and not (isinstance(self.n_reference, Real) and 0 < self.n_reference < np.inf):
-            raise ParameterError(
-                f"n_reference must be a number of people above 0, or None; found {brief(self.n_reference)}"
-            )
+        check_number("n_reference", self.n_reference, 0, bounds="()", optional=True)
         if self.n_reference is not None and self.estimate != "weighted":
             why = {
                 "thresholded": "takes the largest for certain",
@@ -197,8 +192,7 @@ class UncertainGroupsTest(FairnessTest):
                 f"n_reference is how well probabilities are known, and estimate={brief(self.estimate)} {why}: leave it "
                 "out, or use estimate='weighted'"
             )
-        if isinstance(self.n_resamples, str):
-            raise ParameterError(f"n_resamples must be an integer of at least 1; found {brief(self.n_resamples)}")
+        check_number("n_resamples", self.n_resamples, 1, whole=True)
         return super()._check()
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:

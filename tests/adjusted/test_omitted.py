@@ -8,8 +8,7 @@ import statsmodels.api as sm
 from sklearn.linear_model import LinearRegression
 
 from skfairtest import AdjustedFairnessTest
-from skfairtest.adjusted.measure import Omitted, Strength
-from skfairtest.adjusted.statistics import Residuals
+from skfairtest.adjusted.statistics import Residuals, Strength, strongest
 
 
 def test_published_bounds_of_darfur():
@@ -20,16 +19,17 @@ def test_published_bounds_of_darfur():
     confounders explain of the group follow from the first, .009164, and those of the outcome from .124641.
     """
     female = Strength("female", 0.1090340, 0.00908106)
-    omitted = Omitted(0.09731582, np.zeros(2), np.eye(2), 783, 1.0, 0.02325654 * np.sqrt(783), (female,))
-    assert omitted.robustness == pytest.approx(0.138776, abs=2e-6)
-    for k, outcome, group, left in [
+    group, left = np.array([1.0, 1.0, -1.0, -1.0]), 0.02325654 * np.sqrt(783) * np.array([1.0, -1.0, 1.0, -1.0])
+    residuals = Residuals(0.09731582 * group + left, group)
+    assert residuals.robustness == pytest.approx(0.138776, abs=2e-6)
+    for k, of_outcome, of_group, disparity in [
         (1, 0.124641, 0.009164, 0.07522),
         (2, 0.249324, 0.018329, 0.052915),
         (3, 0.374050, 0.027493, 0.030396),
     ]:
-        confounder = omitted.confounder(k)
-        assert (confounder.outcome, confounder.group) == pytest.approx((outcome, group), abs=2e-6)
-        assert omitted.bounds(k, "two-sided")[1][0] == pytest.approx(left, abs=2e-6)
+        confounder = strongest([female], k)
+        assert (confounder.outcome, confounder.group) == pytest.approx((of_outcome, of_group), abs=2e-6)
+        assert residuals.confounded(confounder.factor, "two-sided")[1][0] == pytest.approx(disparity, abs=2e-6)
 
 
 def people(n=400, seed=0):
@@ -56,8 +56,8 @@ def test_the_bias_is_the_change_when_the_confounder_is_put_back(seed):
     left = [sm.OLS(of, sm.add_constant(x)).fit().resid for of in (outcome, member)]
     long = sm.OLS(outcome, sm.add_constant(np.column_stack([member, x, z]))).fit().params[1]
     known = Strength("z", shares(outcome, [member, x], z), shares(member, [x], z))
-    omitted = Omitted.of(Residuals(*left), [known])
-    assert abs(omitted.coefficient - long) == pytest.approx(omitted.spread * known.factor)
+    short = Residuals(*left)
+    assert abs(short.coefficient - long) == pytest.approx(short.spread * known.factor)
 
 
 @pytest.mark.filterwarnings("ignore:Caution. the models may have missed:UserWarning")  # straight lines of a logit
@@ -71,9 +71,9 @@ def test_covariates_explain_out_of_fold_what_least_squares_says_of_many_people()
         outcome_model=LinearRegression(), group_model=LinearRegression(),
     )  # fmt: skip
     member = group.astype(float)
-    (omitted,) = test._biases
-    assert [one.name for one in omitted.covariates] == list(columns)
-    for one in omitted.covariates:
+    ((_, covariates),) = test._biases
+    assert [one.name for one in covariates] == list(columns)
+    for one in covariates:
         others = [matrix for name, matrix in numbers.items() if name != one.name]
         assert one.outcome == pytest.approx(shares(outcome, [member, *others], numbers[one.name]), abs=5e-3)
         assert one.group == pytest.approx(shares(member, others, numbers[one.name]), abs=5e-3)

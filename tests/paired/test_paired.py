@@ -335,7 +335,7 @@ def swap(share, better):
 
 @pytest.mark.parametrize("better", ["A", "B"])
 def test_the_headline_names_the_fairer_model_and_both_disparities(better):
-    found, other = swap(0.5, better)._record(("old", "new")), {"A": ("15.0", "30.0"), "B": ("30.0", "15.0")}[better]
+    found, other = swap(0.5, better)._words(("old", "new")), {"A": ("15.0", "30.0"), "B": ("30.0", "15.0")}[better]
     fairer = {"A": "old", "B": "new"}[better]
     assert found.verdict.startswith("Significant difference between old and new. ")
     assert f"m minus f: {other[0]} points under old and {other[1]} points under new, a difference of" in found.verdict
@@ -343,19 +343,19 @@ def test_the_headline_names_the_fairer_model_and_both_disparities(better):
 
 
 def test_a_stratum_called_0_is_no_average(data):
-    strata = fitted(data, "accuracy", strata=True)._record().frame["stratum"].tolist()
+    strata = fitted(data, "accuracy", strata=True)._words().frame["stratum"].tolist()
     assert (strata[:3], sorted(strata[3:])) == ([None] * 3, ["0"] * 3 + ["1"] * 3)
 
 
 def test_the_headline_says_that_nothing_was_found_and_that_directions_are_opposite():
-    assert "No significant difference" in swap(0.98, "B")._record().verdict
-    turned = swap(-0.5, "B")._record().verdict
+    assert "No significant difference" in swap(0.98, "B")._words().verdict
+    turned = swap(-0.5, "B")._words().verdict
     assert turned.endswith("significantly different, smaller in size under model B, and in opposite directions.")
 
 
 def test_pages_and_axes_have_a_dumbbell_for_each_comparison(data):
     test = fitted(data, "false_positive_rate")
-    frame, table = test._record().frame, test._report().tables[0]
+    frame, table = test._words().frame, test._report().tables[0]
     place = [column.head for column in table.columns].index("difference")
     bars = [row[place].bar for row in table.rows]
     assert [sorted((bar.start, bar.at)) for bar in bars] == [[bar.low, bar.high] for bar in bars]
