@@ -31,7 +31,7 @@ PAPERS = {
         "Maity et al. (2021): statistical inference for individual fairness",
         ("maity_simulation", "maity_tables", "maity_stopping"),
     ),
-    "packages": ("Other packages, and R", ("competitors", "other_questions", "witness")),
+    "packages": ("Other packages, and R", ("competitors", "witness")),
 }
 SOURCES = tuple(source for _, sources in PAPERS.values() for source in sources)
 ROOT = Path(__file__).parents[2]

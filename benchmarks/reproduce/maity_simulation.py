@@ -17,7 +17,7 @@ from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.common.svg import GREY
 from benchmarks.reproduce import _maity_theory as theory
 from benchmarks.reproduce._expected import meanings
-from benchmarks.reproduce._individuals import TOLERANCE, simulated
+from benchmarks.reproduce._maity_theory import TOLERANCE
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
@@ -86,7 +86,13 @@ FONT = 11
 
 def people():
     """Draw features and labels as the published generate_data.py does, and who is of the minority."""
-    return simulated(np.random.RandomState(SEED), 400)  # what numpy.random.seed seeds
+    random, n = np.random.RandomState(SEED), 400  # what numpy.random.seed seeds
+    X = random.normal(0, 0.25, (n, 2))
+    majority = random.choice([False, True], n, p=[0.1, 0.9])
+    noise = 0.01 * random.normal(size=n)
+    score = X[:, 0] * np.where(majority, -0.2, 0.2) - 0.01 * X[:, 1] + noise
+    X = X + np.where(majority[:, None], [-1.5, 0.0], [1.5, 0.0])
+    return X, (score > 0).astype(int), ~majority
 
 
 def intercept_of(theta, X, y, how):
@@ -134,8 +140,8 @@ def lower_bound(before, after):
     return audit_value("loss_ratio", before, after, tolerance=TOLERANCE, confidence_level=0.95).lower_bound
 
 
-def audited(theta, intercept, X, y, angle=0, formula=False, flow=FLOW):
-    """Audit one logistic model, by default with the settings of the simulation, as a user would."""
+def audited(theta, intercept, X, y, angle=0, formula=False):
+    """Audit one logistic model with the settings of the simulation, as a user would."""
     model = LogisticRegression()
     model.coef_, model.intercept_ = np.array([theta], dtype=float), np.array([intercept])
     model.classes_, model.n_features_in_ = np.array([0, 1]), 2
@@ -143,7 +149,7 @@ def audited(theta, intercept, X, y, angle=0, formula=False, flow=FLOW):
         metric = Mahalanobis(held_back(angle, formula))
     else:
         metric = Projection([[np.cos(np.radians(angle)), np.sin(np.radians(angle))]])
-    given = {"fair_metric": metric, "gradient": log_loss_gradient(model), "tolerance": TOLERANCE, **flow}
+    given = {"fair_metric": metric, "gradient": log_loss_gradient(model), "tolerance": TOLERANCE, **FLOW}
     test = IndividualFairnessTest.as_published(model, **given)
     with warnings.catch_warnings():  # of steps that are too long, which are the published ones, and of fair models
         warnings.simplefilter("ignore", UserWarning)

@@ -9,7 +9,6 @@ from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.common.svg import BLUE, GREY, ORANGE
 from benchmarks.reproduce import maity_tables
 from benchmarks.reproduce._expected import claims
-from benchmarks.reproduce._individuals import STEP_SIZE
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import Found, Row, said
 from skfairtest import IndividualFairnessTest
@@ -55,7 +54,11 @@ def curves_of(models, longest, seeds, n_people=None):
         audited = testing.take(slice(n_people))
         for kind in models:
             model = maity_tables.train(kind, "adult", training, sensitive, metrics["training"], model_seed)
-            options = {**maity_tables.FLOWS["adult"], "steps": (longest, STEP_SIZE), "tolerance": TOLERANCE}
+            options = {
+                **maity_tables.FLOWS["adult"],
+                "steps": (longest, maity_tables.STEP_SIZE),
+                "tolerance": TOLERANCE,
+            }
             options |= {"fair_metric": metrics["testing"], "gradient": log_loss_gradient(model)}
             test = IndividualFairnessTest.as_published(model, **options)
             with warnings.catch_warnings():  # long flows leave the range of the features, as the published ones do
