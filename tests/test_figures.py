@@ -13,7 +13,7 @@ from benchmarks.common import cells as designs
 from benchmarks.common import drawings, storage
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce._expected import NOT, READING, inventories, totals, verdicts
-from benchmarks.reproduce._summary import totals_sentence
+from benchmarks.reproduce._pages import totals_sentence
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

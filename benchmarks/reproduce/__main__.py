@@ -17,10 +17,9 @@ import numpy as np
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from benchmarks.reproduce._expected import REPRODUCED, agrees, verdicts
-from benchmarks.reproduce._pages import index_page, inventory_file, source_page
+from benchmarks.reproduce._pages import INVENTORY, index_page, inventory_file, source_page, with_words
 from benchmarks.reproduce._pictures import drawings
 from benchmarks.reproduce._rows import Row
-from benchmarks.reproduce._summary import INVENTORY, with_words
 
 #: The pages: their titles, and the computations on each.
 PAPERS = {
@@ -29,9 +28,9 @@ PAPERS = {
     "hinnefeld": ("Hinnefeld et al. (2018): fairness metrics and dataset bias", ("hinnefeld",)),
     "maity": (
         "Maity et al. (2021): statistical inference for individual fairness",
-        ("maity_simulation", "maity_tables", "maity_stopping"),
+        ("maity_simulation", "maity_tables"),
     ),
-    "packages": ("Other packages, and R", ("competitors", "other_questions", "witness")),
+    "packages": ("Other packages, and R", ("competitors", "witness")),
 }
 SOURCES = tuple(source for _, sources in PAPERS.values() for source in sources)
 ROOT = Path(__file__).parents[2]
@@ -52,19 +51,15 @@ def stored(name):
     return json.loads((RESULTS / f"{name}.json").read_text())
 
 
-def missing(module):
-    """Return the raw data sets that a source needs and that are not here."""
-    return [file for file in getattr(module, "NEEDS", ()) if not (data_folder() / file).exists()]
-
-
 def computed(name, quick, part=None):
     """Run a source, or one part of it and take the others as they are stored.
 
     What it found is stored unless it is a quick run; its rows are returned.
     """
     module, began = module_of(name), time.perf_counter()
-    if quick and missing(module):
-        print(f"{name}: SKIPPED, {', '.join(missing(module))} not found: set SKFAIRTEST_DATA to the folder")
+    absent = [file for file in getattr(module, "NEEDS", ()) if not (data_folder() / file).exists()]
+    if quick and absent:
+        print(f"{name}: SKIPPED, {', '.join(absent)} not found: set SKFAIRTEST_DATA to the folder")
         return []
     kept = {key: value for key, value in stored(name)["data"].items() if key != part} if part else {}
     found = module.run(quick=quick, **({"kept": kept} if part else {}))
@@ -76,9 +71,8 @@ def computed(name, quick, part=None):
             "rows": stored_rows(found.rows),
         }  # fmt: skip
         tables = {title: {"head": head, "rows": rows} for title, (head, rows) in found.tables.items()}
-        more = {key: getattr(found, key) for key in ("pictures", "data") if getattr(found, key)}
         libraries = getattr(module, "LIBRARIES", ())
-        write(RESULTS / f"{name}.json", module.TITLE, module.SEED, libraries, **figures, tables=tables, **more)
+        write(RESULTS / f"{name}.json", module.TITLE, module.SEED, libraries, **figures, tables=tables, data=found.data)
     return found.rows
 
 

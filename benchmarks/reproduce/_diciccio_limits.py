@@ -21,8 +21,6 @@ SHARE, BASES, AREA = 0.25, (0.8, 0.2), 0.8
 #: Standard deviations of positives' scores; negatives are standard normal in both groups.
 SPREADS = (1.0, 3.0)
 FNR = 0.1
-#: Where histograms begin and end, in units of the limit's standard deviation, and how many bars they have.
-REACH, BARS = 4.0, 40
 
 
 def density(score):
@@ -106,27 +104,6 @@ def sizes(people):
     return first, people - first
 
 
-def areas(people, rng, n_permutations):
-    """Return (difference, studentized) of one data set, and those of its permutations if any are wanted."""
-    truth, score = [], []
-    for n, base, spread in zip(sizes(people), BASES, SPREADS, strict=True):
-        y = rng.random(n) < base
-        z = rng.normal(size=n)
-        truth.append(y)
-        score.append(np.where(y, norm.ppf(AREA) * np.hypot(1, spread) + spread * z, z))
-    truth, score = np.concatenate(truth), np.concatenate(score)
-    group = np.repeat([0, 1], sizes(people))
-    order = np.lexsort((score, truth))
-    counts = np.stack([group[order] == 0, group[order] == 1]).astype(np.int64)
-    functional, block = Auc(truth[order], score[order]), np.zeros(people, dtype=int)
-    stratum = Stratum(functional, counts, block, rows=True)
-    found = _both(two_sides.columns([stratum.observed()]), people)
-    if not n_permutations:
-        return found, None
-    seed = np.random.SeedSequence(int(rng.integers(2**63)))
-    return found, _both(draw_permutations([stratum], n_permutations, seed), people)
-
-
 def _both(moments, people):
     """The difference times the root of the people, and over its own standard error."""
     weights = np.ones(1)
@@ -137,11 +114,23 @@ def _both(moments, people):
 def many_areas(people, data_sets, n_permutations, n_permuted, rng):
     """Return the statistics of many data sets, and of the permutations of the first `n_permuted` of them."""
     observed, permuted = [], []
+    group, block = np.repeat([0, 1], sizes(people)), np.zeros(people, dtype=int)
     for place in range(data_sets):
-        found, drawn = areas(people, rng, n_permutations if place < n_permuted else 0)
-        observed.append([float(each) for each in found])
-        permuted += [] if drawn is None else [drawn]
-    return np.array(observed).T, [np.array(each) for each in permuted]
+        truth, score = [], []
+        for n, base, spread in zip(sizes(people), BASES, SPREADS, strict=True):
+            y = rng.random(n) < base
+            z = rng.normal(size=n)
+            truth.append(y)
+            score.append(np.where(y, norm.ppf(AREA) * np.hypot(1, spread) + spread * z, z))
+        truth, score = np.concatenate(truth), np.concatenate(score)
+        order = np.lexsort((score, truth))
+        counts = np.stack([group[order] == 0, group[order] == 1]).astype(np.int64)
+        stratum = Stratum(Auc(truth[order], score[order]), counts, block, rows=True)
+        observed.append([float(each) for each in _both(two_sides.columns([stratum.observed()]), people)])
+        if place < n_permuted:
+            seed = np.random.SeedSequence(int(rng.integers(2**63)))
+            permuted.append(np.array(_both(draw_permutations([stratum], n_permutations, seed), people)))
+    return np.array(observed).T, permuted
 
 
 def many_rates(people, data_sets, n_permutations, n_permuted, rng):
@@ -177,14 +166,6 @@ def distance(values, variance):
     return float(max(np.abs(up - limit).max(), np.abs(up - times / times.sum() - limit).max()))
 
 
-def bars(values, scale):
-    """Return how dense values are in bars of equal width, in units of `scale` from -REACH to REACH."""
-    edges = scale * np.linspace(-REACH, REACH, BARS + 1)
-    values = values[~np.isnan(values)]
-    counts, _ = np.histogram(values, edges)
-    return [round(float(share), 6) for share in counts / len(values) / np.diff(edges)]
-
-
 DRAWS = {"areas": many_areas, "rates": many_rates}
 #: A table's columns: the distribution, which statistic, whether permuted, and whose limit.
 LIMITS = (
@@ -196,7 +177,7 @@ LIMITS = (
 
 
 def measured(kind, people, data_sets, n_permutations, n_permuted, rng):
-    """Return variances with their errors, distances from the limits, and bars for a picture."""
+    """Return variances with their errors, and distances from the limits."""
     sampling, permutation = {"areas": area_variances, "rates": rate_variances}[kind]()
     variances = {"sampling": sampling, "permutation": permutation, "one": 1.0}
     observed, permuted = DRAWS[kind](people, data_sets, n_permutations, n_permuted, rng)
@@ -207,11 +188,8 @@ def measured(kind, people, data_sets, n_permutations, n_permuted, rng):
         "permutation": float(np.mean(spread)),
         "permutation_error": float(np.std(spread, ddof=1) / np.sqrt(len(spread))),
         "distances": [],
-        "bars": {},
     }
-    for name, statistic, is_permuted, limit in LIMITS:
+    for _, statistic, is_permuted, limit in LIMITS:
         chosen = [drawn[statistic] for drawn in permuted] if is_permuted else [observed[statistic]]
         found["distances"].append(float(np.mean([distance(values, variances[limit]) for values in chosen])))
-        scale = 1.0 if statistic else float(np.sqrt(max(sampling, permutation)))
-        found["bars"][name] = bars(chosen[0], scale)
     return found

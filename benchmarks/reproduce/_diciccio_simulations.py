@@ -135,13 +135,6 @@ def statistic(error, x1, d1, x2, d2):
         return np.where(np.abs(difference) < TIE, 0.0, difference / ERRORS[error](x1, d1, x2, d2))
 
 
-def draw_groups(data_sets, rng):
-    """Return misses and positives of groups A and B in many data sets."""
-    positives = [rng.binomial(SIZE, base, data_sets) for base in BASES]
-    misses = [rng.binomial(d, FNR) for d in positives]
-    return misses[0], positives[0], misses[1], positives[1]
-
-
 class Tails:
     """Counts of resampled statistics on either side of the observed ones, those at the same distance included."""
 
@@ -164,8 +157,10 @@ class Tails:
 
 
 def false_negative_rates(data_sets, n_resamples, rng):
-    """Return p-values (data_sets,) by method and side."""
-    x1, d1, x2, d2 = groups = draw_groups(data_sets, rng)
+    """Return misses and positives of groups A and B in many data sets, and p-values (data_sets,) by method and side."""
+    d1, d2 = (rng.binomial(SIZE, base, data_sets) for base in BASES)
+    x1, x2 = (rng.binomial(d, FNR) for d in (d1, d2))
+    groups = x1, d1, x2, d2
     tails = {error: Tails(statistic(error, *groups)) for error in ERRORS}
     misses, hits = x1 + x2, d1 + d2 - x1 - x2
     permuted = np.empty((n_resamples, data_sets))

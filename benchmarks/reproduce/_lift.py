@@ -90,11 +90,6 @@ def _people(*parts):
     ]
 
 
-def _ranked(*rows):
-    names = ("group", "query", "rank", "label")
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
 TRIALS, SEED = 2000, 1
 #: The four cases of LiFT's PermutationTestUtilsTest: rows, groups, metric, and the values that it expects.
 CASES = {
@@ -114,8 +109,10 @@ CASES = {
         ("m", "f"), precision, (0.0, 0.32798838458036056, 0.3334284273228113, 0.788),
     ),
     "precision at 5, 3 queries": (
-        _ranked(("m", 1, 1, 0), ("m", 1, 2, 1), ("f", 1, 3, 0), ("m", 2, 1, 1), ("f", 2, 2, 1), ("m", 2, 4, 0),
-                ("m", 2, 7, 0), ("f", 3, 1, 0), ("f", 3, 2, 0), ("m", 3, 3, 1)),
+        [dict(zip(("group", "query", "rank", "label"), row, strict=True)) for row in (
+            ("m", 1, 1, 0), ("m", 1, 2, 1), ("f", 1, 3, 0), ("m", 2, 1, 1), ("f", 2, 2, 1), ("m", 2, 4, 0),
+            ("m", 2, 7, 0), ("f", 3, 1, 0), ("f", 3, 2, 0), ("m", 3, 3, 1),
+        )],
         ("m", "f"), precision_at_5, (1 / 3, 0.3387960612857448, 0.40255115701974276, 0.317),
     ),
 }  # fmt: skip

@@ -1,13 +1,68 @@
 """The pages of the sources from their stored figures."""
 
-import csv
-import io
+import pandas as pd
 
+from benchmarks import validity
+from benchmarks.common.cells import all_cells
+from benchmarks.common.drawings import INSTEAD, compared
+from benchmarks.common.storage import load
 from benchmarks.common.tables import table, text_of
-from benchmarks.reproduce._expected import NOT, READING, RULE, inventories, inventory
+from benchmarks.reproduce._expected import NOT, READING, REPRODUCED, RULE, SKIPPED, inventories, inventory, totals
 from benchmarks.reproduce._pictures import described, file_name, pictures_of
 from benchmarks.reproduce._rows import Row
-from benchmarks.reproduce._summary import INVENTORY, sources_table, totals_sentence
+
+INVENTORY = "inventory"
+#: What becomes of claims that are not reproduced, in a sentence.
+OTHERS_ARE = {READING: "only in another reading", NOT: "not", SKIPPED: "not attempted"}
+MARKS = (
+    "<!-- written by python -m benchmarks.reproduce all --render -->",
+    "<!-- end of what is written -->",
+)
+
+
+def totals_sentence(found):
+    """Say in one sentence how many numbers and statements are reproduced, and how many are not."""
+    parts = []
+    for kind, by_status in totals(found).items():
+        if of := by_status.total():
+            rest = [f"{by_status[status]} {words}" for status, words in OTHERS_ARE.items() if by_status[status]]
+            other = f" ({', '.join(rest)})" if rest else ""
+            parts.append(f"{by_status[REPRODUCED]} of {of} {kind if of > 1 else kind[:-1]}{other}")
+    return f"Reproduced here: {' and '.join(parts)}."
+
+
+def sources_table(found):
+    """List the sources, with how many of their numbers and statements have each status."""
+    rows = []
+    for source in inventories():
+        by_kind = totals([each for each in found if each.source == source])
+        for kind, by_status in by_kind.items():
+            if by_status:
+                counts = [by_status[status] for status in (REPRODUCED, READING, NOT, SKIPPED)]
+                rows.append([inventory(source)["source"]["short"], kind, *counts])
+    return table(["source", "", REPRODUCED, "in another reading only", NOT, SKIPPED], rows)
+
+
+def readme_words():
+    """What README says of its picture."""
+    ((_, rows),) = compared(all_cells(), load(validity.RESULTS))
+    shares = [
+        f"{INSTEAD.get(row.method, row.label)} {row.values.mean():.1%} on average (largest {row.values.max():.1%})"
+        for row in rows
+    ]
+    return (
+        f"Each mark is one of {len(rows[0].values)} designs with equal rates, the same for all methods; at the right, "
+        f"how many of them have too many rejections. Fair models called unfair: {', '.join(shares)}. Simulated shares "
+        "vary: what is at most 5% can show a little more."
+    )
+
+
+def with_words(readme):
+    """Return README with what is written between its marks."""
+    start, end = MARKS
+    before, _, rest = readme.partition(start)
+    _, _, after = rest.partition(end)
+    return f"{before}{start}\n\n{readme_words()}\n\n{end}{after}"
 
 
 def words_table(head, rows):
@@ -15,28 +70,13 @@ def words_table(head, rows):
     return table(head, rows, left=len(head))
 
 
-def versions_of(document):
-    return ", ".join(f"{name} {version}" for name, version in document["versions"].items())
-
-
-def seed_of(document):
-    seed = document["seed"]
-    if seed is None:
-        return ""
-    return f"seed {seed}, " if isinstance(seed, int) else f"{len(seed)} seeds, "
-
-
-def time_of(document):
-    seconds = document["seconds"]
-    if seconds is None:
-        return ""
-    return f" in {seconds:.0f} second{'s' * (round(seconds) != 1)} on the machine that wrote this page"
-
-
-def claims_table(found):
-    """List claims: where they stand in the source, what it says and what we found."""
-    rows = [[each.words, each.where, each.shown, each.ours, each.why] for each in found]
-    return words_table(["claim", "in the source", "published", "ours", "remark"], rows)
+def made_by(name, document):
+    """Say how figures are computed again, with which seed and versions."""
+    seed, seconds = document["seed"], document["seconds"]
+    versions = ", ".join(f"{library} {version}" for library, version in document["versions"].items())
+    seeds = "" if seed is None else f"seed {seed}, " if isinstance(seed, int) else f"{len(seed)} seeds, "
+    time = "" if seconds is None else f" in {seconds:.0f} seconds on the machine that wrote this page"
+    return f"`python -m benchmarks.reproduce {name}` computes these figures{time} ({seeds}{versions})."
 
 
 def compared_sections(source, found):
@@ -47,7 +87,9 @@ def compared_sections(source, found):
         for status, title in ((NOT, "Not reproduced"), (READING, "Reproduced in another reading only")):
             there = [each for each in own if each.status == status and each.is_counted]
             if there:
-                yield from [f"## {title}", "", claims_table(there), ""]
+                rows = [[each.words, each.where, each.shown, each.ours, each.why] for each in there]
+                head = ["claim", "in the source", "published", "ours", "remark"]
+                yield from [f"## {title}", "", words_table(head, rows), ""]
         yield from [f"[Every claim, with its place in the source and our figure]({INVENTORY}.csv). {RULE}", ""]
 
 
@@ -75,8 +117,7 @@ def module_sections(module, name, document):
         for key, picture in pictures_of(module).items():
             if picture.section == title:
                 yield from [f"![{described(picture, document)}](../_static/{file_name(name, key)})", ""]
-    yield f"`python -m benchmarks.reproduce {name}` computes these figures{time_of(document)} ({seed_of(document)}"
-    yield from [f"{versions_of(document)}).", ""]
+    yield from [made_by(name, document), ""]
 
 
 def source_page(title, modules, documents, found):
@@ -89,17 +130,13 @@ def source_page(title, modules, documents, found):
 
 def inventory_file(found):
     """Every claim of every source, as comma-separated values."""
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(["source", "claim", "in the source", "published", "ours", "status", "remark"])
-    for source in inventories():
-        name = inventory(source)["source"]["short"]
-        there = [each for each in found if each.source == source]
-        writer.writerows(
-            [name, *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))]
-            for each in there
-        )
-    return written.getvalue()
+    columns = ["source", "claim", "in the source", "published", "ours", "status", "remark"]
+    rows = [
+        [inventory(each.source)["source"]["short"],
+         *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))]
+        for each in found
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n")
 
 
 def index_page(titles, found):

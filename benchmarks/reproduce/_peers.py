@@ -89,17 +89,13 @@ def statsmodels_two(*data):
     return test_proportions_2indep(x1, n1, x2, n2).pvalue <= ALPHA
 
 
-def _metric_frame(y_true, y_pred, group, metric):
+def fairlearn_intervals(y_true, y_pred, group, metric):
     from fairlearn import metrics
 
-    return metrics.MetricFrame(
+    frame = metrics.MetricFrame(
         metrics=getattr(metrics, metric), y_true=y_true, y_pred=y_pred, sensitive_features=group,
         n_boot=N_BOOTSTRAP, ci_quantiles=[ALPHA / 2, 1 - ALPHA / 2], random_state=0,
     )  # fmt: skip
-
-
-def fairlearn_intervals(*data):
-    frame = _metric_frame(*data)
     low, high = frame.by_group_ci
     return frame.difference_ci()[0] > 0, low.max() > high.min()
 

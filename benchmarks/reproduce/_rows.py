@@ -42,13 +42,11 @@ def said(what, holds, why="", **answers):
 class Found:
     """What a source's module found: its rows, further tables by their titles (heads and rows), and what it ran on.
 
-    `pictures` are the figures that the module's `PICTURES` of the same names are drawn from, as JSON stores them. A
-    table without a head, ([], []), is a section with words and pictures only. `data` is what else is stored, such as
-    the figures of each repetition.
+    A table without a head, ([], []), is a section with words and pictures only. `data` is what else is stored: figures
+    that the module's `PICTURES` of the same names are drawn from, and those of each repetition.
     """
 
     rows: list[Row]
     tables: dict[str, tuple[list[str], list[list[str]]]] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
-    pictures: dict[str, object] = field(default_factory=dict)
     data: dict[str, object] = field(default_factory=dict)

@@ -7,9 +7,9 @@ import numpy as np
 from benchmarks import correlation
 from benchmarks.reproduce import _diciccio_data as data
 from benchmarks.reproduce import _diciccio_limits as limits
-from benchmarks.reproduce import _diciccio_pictures as pictures
 from benchmarks.reproduce import _diciccio_simulations as simulations
 from benchmarks.reproduce import _diciccio_theory as theory
+from benchmarks.reproduce import _pictures as pictures
 from benchmarks.reproduce._expected import agrees, claims
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import Found, Row, said
@@ -66,11 +66,10 @@ average be {noise:.3f} away from it.""",
 The same sizes and base rates, false negative rate .1 in both groups. In small samples the permutation distributions are
 far from their limits: a group may have few positives and no misses, and rates of few people tie.""",
     MODELS: """\
-Areas under the ROC curve of test people in {splits} random splits of 70%, 15% (not used) and 15%, by which features
-the model has. The paper says which features (all but gender and race, and not Adult's final weight) and how large the
-parts are, but not how they were drawn; {compas_people:,} COMPAS records are those with a screening within 30 days and a
-charge description. Numbers are as they are, categories one-hot, missing ones a category
-of Adult, the penalty is scikit-learn's default.""",
+Areas under the ROC curve of test people in {splits} random splits of 70%, 15% (not used) and 15%. The paper says which
+features (all but gender and race, and not Adult's final weight) and how large the parts are, but not how they were
+drawn; {compas_people:,} COMPAS records are those with a screening within 30 days and a charge description. Numbers are
+as they are, categories one-hot, missing ones a category of Adult, the penalty is scikit-learn's default.""",
     FIGURE_2: """\
 The model of one split at {thresholds} thresholds: the difference between men and women, the 95th percentile of the
 differences in {trials:,} permutations of all labels, and whether section 5's test (the difference over its bootstrap
@@ -94,23 +93,6 @@ PICTURES = {
         "test fewer.",
         (pictures.WIDTH, 5.0),
         pictures.p_values,
-    ),
-    "areas": Picture(
-        AREAS,
-        "Areas: distributions and their limits",
-        "Left: the difference of areas varies more in the data (blue, solid limit) than under permutation (orange, "
-        "dashed limit). Right: studentized, both follow the standard normal distribution. {largest:,} people.",
-        (pictures.WIDTH, 2.7),
-        pictures.distributions,
-    ),
-    "rates": Picture(
-        THEOREM_3,
-        "False negative rates: distributions and their limits",
-        "Left: the difference of false negative rates varies less in the data (blue, solid limit) than under "
-        "permutation (orange, dashed limit). Right: studentized, both follow the standard normal distribution. "
-        "{largest:,} people.",
-        (pictures.WIDTH, 2.7),
-        pictures.distributions,
     ),
     "odds": Picture(
         FIGURE_2,
@@ -161,7 +143,7 @@ def run(*, quick):
         [row for part in parts for row in part.rows],
         {title: table for part in parts for title, table in part.tables.items()},
         {key: value for part in parts for key, value in part.facts.items()},
-        {key: value for part in parts for key, value in part.pictures.items()},
+        {key: value for part in parts for key, value in part.data.items()},
     )
 
 
@@ -333,7 +315,7 @@ def rates(how, sequence):
 
 
 def theorems(how, *sequences):
-    tables, drawn, last, far = {}, {}, {}, {}
+    tables, last, far = {}, {}, {}
     for kind, title, sequence in zip(("areas", "rates"), (AREAS, THEOREM_3), sequences, strict=True):
         rng, table = np.random.default_rng(sequence), []
         for people in how["people"]:
@@ -341,9 +323,7 @@ def theorems(how, *sequences):
             table.append([f"{people:,}", *(f"{each:.3f}" for each in found["distances"])])
         far[kind] = max(found["distances"][2:])
         tables[title] = (["people", *(name for name, *_ in limits.LIMITS)], table)
-        variances = {"areas": limits.area_variances, "rates": limits.rate_variances}[kind]()
-        scale = float(np.sqrt(max(variances)))
-        drawn[kind], last[kind] = {"scale": scale, "limits": variances, "bars": found["bars"]}, found
+        last[kind] = found
     (v, w), (printed_v, printed_w) = limits.area_variances(), limits.area_variances(exchanged=True)
     sampling, permutation = (
         {kind: (found[name], found[f"{name}_error"]) for kind, found in last.items()}
@@ -372,22 +352,12 @@ def theorems(how, *sequences):
         "permuted": how["permuted"], "draws": how["draws"], "largest": how["people"][-1],
         "noise": float(np.sqrt(np.pi / 2) * np.log(2) / np.sqrt(how["draws"])),
     }  # fmt: skip
-    return Found(rows, tables, facts, drawn)
+    return Found(rows, tables, facts)
 
 
 # Data -------------------------------------------------------------------------------------------------------
 
 NAMES = pictures.NAMES
-#: Features of other readings of the paper, and whether all are standardised.
-OTHERS = {
-    "compas": {
-        "without the description of the charge": (data.COMPAS[:-1], False),
-        "age group, priors, degree and description of the charge": (
-            ["age_cat", "priors_count", "c_charge_degree", "c_charge_desc"], False,
-        ),
-    },
-    "adult": {"all, standardised": (None, True)},
-}  # fmt: skip
 
 
 def section_5(how, sequences):
@@ -398,9 +368,9 @@ def section_5(how, sequences):
     children = zip(*(sequence.spawn(2) for sequence in sequences), strict=True)
     for name, (for_models, for_thresholds, for_sizes) in zip(NAMES, children, strict=True):
         people = data.load(name)
-        found = model_rows(name, people, how, for_models)
-        rows += found[0]
-        model_table += found[1]
+        found, areas = model_rows(name, people, how, for_models)
+        rows += found
+        model_table.append(areas)
         rng = np.random.default_rng(for_thresholds)
         train, test = data.split(len(people.y), rng)
         X = people.encoded()
@@ -449,7 +419,7 @@ def section_5(how, sequences):
              "exponents " + ", ".join(f"{b:.2f} ({e:.2f})" for b, e in slopes), answers="figure3.trend"),
     ]  # fmt: skip
     tables = {
-        MODELS: (["data", "features", "columns", "mean area", "standard deviation", "smallest", "largest"],
+        MODELS: (["data", "columns", "mean area", "standard deviation", "smallest", "largest"],
                  model_table),
         FIGURE_2: (["data", "rate", "above the percentile", "section 5 significant", "exact test significant",
                     "both agree", "ratio"], figure_2),
@@ -459,25 +429,28 @@ def section_5(how, sequences):
 
 
 def model_rows(name, people, how, sequence):
-    """Return the published numbers of the model beside ours, and a table of the features that the model may have."""
-    readings = {"all": (None, False)} | OTHERS[name]
-    table, shares = [], {}
-    for (label, (columns, standardized)), child in zip(readings.items(), sequence.spawn(len(readings)), strict=True):
-        found = np.array(data.areas(people, columns, how["splits"], child, standardized=standardized))
-        shares[label] = found
-        width = people.encoded(columns).shape[1]
-        table.append([NAMES[name], label, width, *(float(f(found)) for f in (np.mean, _deviation, np.min, np.max))])
-    found = shares["all"]
+    """Return the published numbers of the model beside ours, and the row of a table."""
+    found = data.areas(people, how["splits"], *sequence.spawn(1))
     why = f"mean of {len(found)} random splits"
     return [
         Row(f"5: records, {NAMES[name]}", len(people.y), f"real.{name}_records/records"),
-        Row(f"5: area under the ROC curve, {NAMES[name]}", round(float(found.mean()), 4), f"real.{name}_auc/auc",
-            repetitions=len(found), deviation=round(float(np.std(found)), 4), why=why),
-    ], table  # fmt: skip
+        Row(
+            f"5: area under the ROC curve, {NAMES[name]}",
+            round(float(found.mean()), 4),
+            f"real.{name}_auc/auc",
+            repetitions=len(found),
+            deviation=round(float(np.std(found)), 4),
+            why=why,
+        ),
+    ], [
+        NAMES[name],
+        people.encoded().shape[1],
+        *map(float, (found.mean(), found.std(ddof=1), found.min(), found.max())),
+    ]
 
 
 def _deviation(values):
-    return float(np.std(values, ddof=1))
+    return np.std(values, ddof=1)
 
 
 def rounded(values):

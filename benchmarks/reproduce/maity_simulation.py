@@ -14,11 +14,10 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks.common.gradients import log_loss_gradient
-from benchmarks.common.svg import GREY
 from benchmarks.reproduce import _maity_theory as theory
 from benchmarks.reproduce._expected import meanings
-from benchmarks.reproduce._individuals import TOLERANCE, simulated
-from benchmarks.reproduce._pictures import Picture
+from benchmarks.reproduce._maity_theory import TOLERANCE
+from benchmarks.reproduce._pictures import HIGH, LOW, Picture, maps
 from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
 from skfairtest.individual.flow import euler
@@ -72,21 +71,23 @@ SHOWN = (0, 5, 10)
 TENFOLD = (50, 100)
 #: The largest T_n in the arrays that are stored with the published code, by rotation.
 STORED = {0: 1.67, 5: 1.81, 10: 1.95, 20: 2.39}
-#: Ends of the published colours.
-LOW, HIGH = 0.9, 2.2
 #: What is tried: how the intercept is chosen, and whether the distance is the text's formula.
 VARIANTS = {
     "intercept twice, as in the code": ("doubled", False),
     "intercept fitted, as in the text": ("fitted", False),
     "intercept fitted, the text's formula of the distance": ("fitted", True),
 }
-#: Size of letters in pictures.
-FONT = 11
 
 
 def people():
     """Draw features and labels as the published generate_data.py does, and who is of the minority."""
-    return simulated(np.random.RandomState(SEED), 400)  # what numpy.random.seed seeds
+    random, n = np.random.RandomState(SEED), 400  # what numpy.random.seed seeds
+    X = random.normal(0, 0.25, (n, 2))
+    majority = random.choice([False, True], n, p=[0.1, 0.9])
+    noise = 0.01 * random.normal(size=n)
+    score = X[:, 0] * np.where(majority, -0.2, 0.2) - 0.01 * X[:, 1] + noise
+    X = X + np.where(majority[:, None], [-1.5, 0.0], [1.5, 0.0])
+    return X, (score > 0).astype(int), ~majority
 
 
 def intercept_of(theta, X, y, how):
@@ -125,17 +126,16 @@ def bounds(grid, X, y, how, angle, formula=False):
     found = []
     for end in ends:
         after = losses(end)
-        values = [lower_bound(*each) for each in zip(before, after, strict=True)]
-        found.append(np.reshape(values, (len(grid), len(grid))))
+        audits = (
+            audit_value("loss_ratio", *each, tolerance=TOLERANCE, confidence_level=0.95)
+            for each in zip(before, after, strict=True)
+        )
+        found.append(np.reshape([audit.lower_bound for audit in audits], (len(grid), len(grid))))
     return np.array(found)
 
 
-def lower_bound(before, after):
-    return audit_value("loss_ratio", before, after, tolerance=TOLERANCE, confidence_level=0.95).lower_bound
-
-
-def audited(theta, intercept, X, y, angle=0, formula=False, flow=FLOW):
-    """Audit one logistic model, by default with the settings of the simulation, as a user would."""
+def audited(theta, intercept, X, y, angle=0, formula=False):
+    """Audit one logistic model with the settings of the simulation, as a user would."""
     model = LogisticRegression()
     model.coef_, model.intercept_ = np.array([theta], dtype=float), np.array([intercept])
     model.classes_, model.n_features_in_ = np.array([0, 1]), 2
@@ -143,7 +143,7 @@ def audited(theta, intercept, X, y, angle=0, formula=False, flow=FLOW):
         metric = Mahalanobis(held_back(angle, formula))
     else:
         metric = Projection([[np.cos(np.radians(angle)), np.sin(np.radians(angle))]])
-    given = {"fair_metric": metric, "gradient": log_loss_gradient(model), "tolerance": TOLERANCE, **flow}
+    given = {"fair_metric": metric, "gradient": log_loss_gradient(model), "tolerance": TOLERANCE, **FLOW}
     test = IndividualFairnessTest.as_published(model, **given)
     with warnings.catch_warnings():  # of steps that are too long, which are the published ones, and of fair models
         warnings.simplefilter("ignore", UserWarning)
@@ -307,27 +307,6 @@ def one_by_one(grid, X, y, how, formula, angle, place):
     return audited(theta, intercept_of(theta, X, y, how), X, y, angle, formula)
 
 
-def paint_maps(figure, stored):
-    """Draw a heat map for each rotation: blue below the tolerance, red above it, a line where T_n is the tolerance."""
-    from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
-
-    colours = LinearSegmentedColormap.from_list("fair", ["#2166ac", "#f7f7f7", "#b2182b"])
-    norm = TwoSlopeNorm(TOLERANCE, LOW, HIGH)
-    grid = np.array(stored["grid"])
-    edges = np.append(grid, grid[-1] + np.diff(grid)[-1]) - np.diff(grid)[0] / 2
-    for place, (angle, values) in enumerate(stored["maps"].items()):
-        ax = figure.add_axes((0.075 + 0.315 * place, 0.17, 0.285, 0.7))
-        ax.pcolormesh(edges, edges, np.array(values), cmap=colours, norm=norm, linewidth=0.2, edgecolors="face")
-        ax.contour(grid, grid, np.array(values), levels=[TOLERANCE], colors="#000000", linewidths=1.2)
-        ax.set_title(f"{angle} degrees", fontsize=FONT)
-        ax.set_xlabel("theta_1", fontsize=FONT)
-        if place == 0:
-            ax.set_ylabel("theta_2", fontsize=FONT, labelpad=0)
-        ax.set_xticks([-4, -2, 0, 2, 4], ["\N{MINUS SIGN}4", "\N{MINUS SIGN}2", "0", "2", "4"])
-        ax.set_yticks([-4, -2, 0, 2, 4], ["\N{MINUS SIGN}4", "\N{MINUS SIGN}2", "0", "2", "4"] if place == 0 else [])
-        ax.tick_params(labelsize=FONT, colors=GREY, length=3)
-
-
 PICTURES = {
     "figure_1": Picture(
         "Figure 1",
@@ -336,13 +315,13 @@ PICTURES = {
         "rejected, in blue, lie in an upright band around theta_1 = 0, which tilts as the metric is rotated; the line "
         "is T_n = {tolerance}.",
         (7.2, 3.0),
-        paint_maps,
+        maps,
     ),
     "figure_1_text": Picture(
         "Figure 1 with the intercept of the text",
         "T_n over the grid of coefficients, intercept fitted",
         "The same three heat maps with the intercept fitted: bands of blue are narrower, and red is darker.",
         (7.2, 3.0),
-        paint_maps,
+        maps,
     ),
 }

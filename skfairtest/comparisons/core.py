@@ -351,8 +351,8 @@ class Design:
         One-sided tests stay hypotheses of their own: swapping sides changes them. Equivalence within a margin is one
         hypothesis in either order, which does not follow from those of other pairs.
         """
-        if question.directed:
-            return None, 1
+        if question.directed or (callable(self.settings.strata_weights) and contrast.second is None):
+            return None, 1  # a function may weigh strata differently if the sides are swapped
         if contrast.overall and (question.method == "bootstrap" or question.margin_bounds is not None):
             return None, 1  # everyone's samples, or margins, depend on how many of them the group is
         first = self.sets[contrast.first]

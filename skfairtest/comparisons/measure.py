@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.base import seed_sequence
-from skfairtest._utils.errors import GroupsMissing, ParameterError
+from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of, kept_groups
@@ -163,6 +163,8 @@ def _design(
     excluded: list[Exclusion] = []
     positive = positive_label(sample, metrics, pos_label, classes)
     _check_weights(sample, metrics)
+    if settings.strata_weights is not None:
+        _check_strata(sample, metrics, settings)
     if sample.clusters is not None:
         check_clusters(sample, settings)
     kept = kept_groups(sample, excluded, settings, len(metrics))
@@ -268,6 +270,25 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
                 f"clusters were given, but metric {metric.name!r} looks at all groups at once and has no test for "
                 "people in clusters: test a metric of each group instead"
             )
+
+
+def _check_strata(sample: Sample, metrics: Sequence[Metric], settings: Settings) -> None:
+    """Check who weighs strata, and that the test can be weighed."""
+    given, question = settings.strata_weights, settings.question
+    refused = {
+        brief(given): not isinstance(given, Mapping) and not callable(given),
+        "no control_features": not sample.control_names,
+        "compare='to_overall'": settings.compare == "to_overall",
+        "disparity='odds_ratio'": question.disparity == "odds_ratio",
+        f"method={question.method!r}": question.method in ("permutation", "bootstrap"),
+        "people with sample_weight or in clusters": not is_counted(sample, settings),
+    } | {f"metric={metric.name!r}": True for metric in metrics if not isinstance(metric, Rate)}
+    for what in (what for what, bad in refused.items() if bad):
+        raise ParameterError(
+            "strata_weights must be a mapping from strata to weights, or a function of arrays of the people of both "
+            "sides. It weighs differences and ratios of rates of counted people in strata of control_features, tested "
+            f"by enumeration or scores; found {what}: leave out one of the two"
+        )
 
 
 def check_numbers(design: Design, metric: Metric) -> None:

@@ -74,6 +74,8 @@ def null_histogram_of(one: Comparison) -> NullHistogram | None:
 
 def _enumerated(one: Comparison, null: RateNull, pair: Pair) -> NullHistogram | None:
     """The distribution of the difference given the events of both sides; None if it is too long to show."""
+    if pair.weights is not None:  # outcomes with the same number of events differ
+        return None
     conditional, p = one.method == "exact conditional", p_of(one.log_p)
     known = one.log_p if conditional else None
     bins = null_distribution.given_totals(pair.x1, pair.d1, pair.x2, pair.d2, null.question.alternative, known)

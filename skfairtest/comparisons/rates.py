@@ -1,13 +1,13 @@
 """Rates of counted people: exact, asymptotic, permutation and bootstrap tests of tables of counts."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
@@ -184,6 +184,8 @@ def _rows(
         pairs, people = (pairs_of(a[here], b[here], bases) for a, b in ((events, denominators), (sizes, sizes)))
         n_groups, n_others = people.x1.sum(axis=1), people.x2.sum(axis=1)
         n_others = n_others + n_groups * bases[0].overall
+        if place is None and design.settings.strata_weights is not None:
+            pairs = replace(pairs, weights=strata_weights(design, pairs))
         each, first, second = _defined_values(pairs, scale)
         if question.disparity == "odds_ratio":
             found = zip(each, first, second, strict=True)
@@ -200,6 +202,7 @@ def _rows(
                 missing.update((side, place) for side, total in totals if side is not None and total == 0)
                 if totals[0][1] and (base.second is None or totals[1][1]):
                     stratified = " in the same stratum" if design.sample.control_names else ""
+                    stratified += " with a weight" * (pairs.weights is not None)
                     reason = "no one on the other side meets the condition" + stratified
                     excluded.append(design.left_out(rate.name, contrast, other, reason, int(totals[0][1]), n_group))
                 continue
@@ -214,6 +217,26 @@ def _rows(
     excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({rate.among})")
 
 
+def strata_weights(design: core.Design, pairs: Pair) -> Floats:
+    """The weights of strata that the caller gave, for each of the pairs: of shape (pairs, strata)."""
+    given, labels, found = design.settings.strata_weights, design.sample.stratum_labels, np.zeros(pairs.d1.shape)
+    by_label = isinstance(given, Mapping)
+    if by_label and (missing := [label for label in labels if label not in given]):
+        raise ParameterError(f"strata_weights has no weight of stratum {missing[0]!r}: give it one (0 leaves it out)")
+    for row, defined in enumerate(pairs.defined()):
+        where = np.ones_like(defined) if by_label else defined
+        sizes = pairs.d1[row, where], pairs.d2[row, where]
+        own = np.asarray([given[label] for label in labels] if by_label else given(*sizes))
+        usable = own.shape == sizes[0].shape and own.dtype.kind in "iuf" and np.isfinite(own).all()
+        if not usable or own.min(initial=0) < 0 or own.max(initial=0) == 0 < own.size:
+            raise ParameterError(
+                f"strata_weights must be {where.sum()} finite numbers, one for each stratum, none of them negative and "
+                f"not all 0; found {brief(own.tolist())}"
+            )
+        found[row, where] = own / own.max(initial=0)
+    return found
+
+
 def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Floats, Floats]:
     """Each row's pair in the strata in which it is defined, None without any, and both its values."""
     each: list[Pair | None] = [None] * len(pairs.x1)
@@ -225,9 +248,10 @@ def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Float
             x1, d1, x2, d2 = (
                 np.ascontiguousarray(a[rows][:, defined]) for a in (pairs.x1, pairs.d1, pairs.x2, pairs.d2)
             )
-            first[rows], second[rows] = values(Pair(x1, d1, x2, d2, pairs.overall), scale)
-            for row, a, b, c, d in zip(rows.tolist(), x1, d1, x2, d2, strict=True):
-                each[row] = Pair(a, b, c, d, pairs.overall)
+            weights = None if pairs.weights is None else pairs.weights[rows][:, defined]
+            first[rows], second[rows] = values(Pair(x1, d1, x2, d2, pairs.overall, weights), scale)
+            for at, (row, a, b, c, d) in enumerate(zip(rows.tolist(), x1, d1, x2, d2, strict=True)):
+                each[row] = Pair(a, b, c, d, pairs.overall, None if weights is None else weights[at])
     return each, first, second
 
 

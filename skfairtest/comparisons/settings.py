@@ -22,7 +22,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
 #: What parameters are if a test does not have them: the first of their choices, and of others these.
 DEFAULTS = {name: choices[0] for name, choices in CHOICES.items()} | {
     "reference_group": None, "margin": None, "confidence_level": 0.95, "n_resamples": 9999, "n_jobs": None,
-    "verbose": 0,
+    "verbose": 0, "strata_weights": None,
 }  # fmt: skip
 ONE_SIDED = ("greater", "less")
 #: Resamples after which ``n_resamples="adaptive"`` stops at the latest.
@@ -57,6 +57,8 @@ class Settings:
     missing: str = "raise"
     #: Whether p-values are wanted; limits alone take rates' score tests, which are the same with every method.
     tested: bool = True
+    #: Weights of strata: by label, or a function of both sides' sizes; None: Mantel and Haenszel's.
+    strata_weights: Any = None
     #: Whether strata are also compared one by one.
     by_stratum: bool = True
 
@@ -67,7 +69,7 @@ def check_settings(*, shares: bool = True, **params: Any) -> Settings:
     for name, choices in CHOICES.items():
         check_choice(name, given[name], choices)
     compare, disparity, alternative, method, variance, within, adjust, missing, *others = given.values()
-    reference_group, margin, confidence_level, n_resamples, n_jobs, verbose = others
+    reference_group, margin, confidence_level, n_resamples, n_jobs, verbose, strata_weights = others
     check_running(confidence_level, n_jobs, verbose)
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
     if adaptive:
@@ -127,6 +129,7 @@ def check_settings(*, shares: bool = True, **params: Any) -> Settings:
         int(verbose),
         published=published,
         missing=missing,
+        strata_weights=strata_weights,
     )
 
 

@@ -82,6 +82,10 @@ class FairnessTest(GroupsTest):
     within : {"auto", None, "y_true", "y_pred"}, default="auto"
         Among which people labels are permuted. Anything but "auto" changes the null hypothesis to equal conditional
         distributions.
+    strata_weights : mapping or callable, optional
+        With control features, how strata weigh in a pooled difference or ratio of rates: a weight for each stratum
+        label, or a function ``f(n_group, n_other)`` of arrays of the people behind each stratum's rates. None: Mantel
+        and Haenszel's weights. The null hypothesis remains that rates are equal in every stratum.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         "auto": Holm's step-down, with Shaffer's smaller factors for all pairs of three or more groups.
     confidence_level : float, default=0.95
@@ -201,6 +205,7 @@ class FairnessTest(GroupsTest):
     method: str = "auto"
     variance: str | None = "auto"
     within: str | None = "auto"
+    strata_weights: Any = None
     adjust: str | None = "auto"
     confidence_level: float = 0.95
     n_resamples: int = 9999

@@ -33,7 +33,9 @@ def group_report(test: Any) -> Report:
         tables=(cells.values_table(setup, test._values), cells.comparisons_table(setup, ordered, "Comparisons")),
         parts=cells.homogeneity_part(setup, test.homogeneity_, tested),
         left_out=cells.excluded_tables(test.excluded_),
-        notes=notes(setup, tested),
+        notes=notes(setup, tested)
+        + ("Averages over strata have the weights that strata_weights gives.",)
+        * (getattr(test, "strata_weights", None) is not None),
     )
 
 

@@ -98,7 +98,8 @@ class Question:
 class Pair:
     """Events `x` and denominators `d` per stratum of a group (1) and of the people it is compared with (2).
 
-    With ``overall`` these are everyone else, and the disparity is to everyone.
+    With ``overall`` these are everyone else, and the disparity is to everyone. `weights` of strata: None are Mantel and
+    Haenszel's.
     """
 
     x1: Integers
@@ -106,6 +107,7 @@ class Pair:
     x2: Integers
     d2: Integers
     overall: bool = False
+    weights: Floats | None = None
 
     @property
     def share(self) -> float:
@@ -113,8 +115,8 @@ class Pair:
         return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
 
     def defined(self) -> Booleans:
-        """Which strata have people who meet the condition on both sides."""
-        return np.asarray((self.d1 > 0) & (self.d2 > 0))
+        """Which strata have a weight, and people who meet the condition on both sides."""
+        return np.asarray((self.d1 > 0) & (self.d2 > 0) & (True if self.weights is None else self.weights > 0))
 
     def undefined(self, disparity: str) -> Booleans:
         """Strata with a ratio of 0 to 0; of odds, also of 1 to 1."""
@@ -122,14 +124,15 @@ class Pair:
         return np.asarray((disparity != "difference") & ((events == 0) | odds & (events == self.d1 + self.d2)))
 
     def only(self, strata: Booleans) -> Pair:
-        """The comparison within some strata."""
+        """The comparison within some strata, with Mantel and Haenszel's weights."""
         return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
 
     @staticmethod
     def stacked(pairs: Sequence[Pair]) -> Pair:
         """Pairs with equally many strata as one, with counts of shape (pairs, strata)."""
         x1, d1, x2, d2 = (np.stack([getattr(pair, name) for pair in pairs]) for name in ("x1", "d1", "x2", "d2"))
-        return Pair(x1, d1, x2, d2, pairs[0].overall)
+        weights = [pair.weights for pair in pairs if pair.weights is not None]
+        return Pair(x1, d1, x2, d2, pairs[0].overall, np.stack(weights) if weights else None)
 
 
 @dataclass(frozen=True)
@@ -142,20 +145,22 @@ class Answer:
     standard_error: float
 
 
-def _weights(d1: Floats, d2: Floats, *, overall: bool) -> Floats:
+def _weights(pair: Pair, *, overall: bool) -> Floats:
+    d1, d2 = (np.asarray(a, dtype=float) for a in (pair.d1, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where((d1 > 0) & (d2 > 0), d1 if overall else d1 * d2 / (d1 + d2), 0.0)
+        usual = d1 if overall else d1 * d2 / (d1 + d2)
+        return np.where((d1 > 0) & (d2 > 0), usual if pair.weights is None else pair.weights, 0.0)
 
 
 def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
-    """The metric of both sides, averaged over the last axis with Mantel-Haenszel weights.
+    """The metric of both sides, averaged over the last axis with given weights or Mantel and Haenszel's.
 
     Strata in which either side is empty have no weight. Against everyone, strata are weighted by the group's people, so
     that the difference has the sign of the Mantel-Haenszel difference to everyone else.
     """
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):
-        weights = _weights(d1, d2, overall=pair.overall)
+        weights = _weights(pair, overall=pair.overall)
         share = weights / weights.sum(axis=-1, keepdims=True)
         own = scale.value(x1 / d1)
         other = scale.value((x1 + x2) / (d1 + d2) if pair.overall else x2 / d2)
@@ -198,18 +203,19 @@ def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, F
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         people = d1 + d2
-        weights = _weights(d1, d2, overall=False)
+        weights = _weights(pair, overall=False)
         used = weights > 0
+        relative = 1.0 if pair.weights is None else weights * people / (d1 * d2)  # to Mantel and Haenszel's
         total = weights.sum(axis=-1)
         pooled = (x1 + x2) / people
         # Integers before the division: equal rates give exactly 0.
-        distance = np.where(used, (x1 * d2 - x2 * d1) / people, 0.0).sum(axis=-1) / total
-        variance = weights * pooled * (1 - pooled)
+        distance = np.where(used, relative * (x1 * d2 - x2 * d1) / people, 0.0).sum(axis=-1) / total
+        variance = weights * relative * pooled * (1 - pooled)
         if used.shape[-1] > 1:  # given the totals, as Mantel and Haenszel have it: strata may be of few people
             variance = variance * people / np.maximum(people - 1, 1)
         error = np.sqrt(np.where(used, variance, 0.0).sum(axis=-1)) / total
         # Sums over strata that ought to be 0 are not left as rounding errors.
-        noise = 1e-14 * np.where(used, (x1 * d2 + x2 * d1) / people, 0.0).sum(axis=-1) / total
+        noise = 1e-14 * np.where(used, relative * (x1 * d2 + x2 * d1) / people, 0.0).sum(axis=-1) / total
     distance = np.where(np.abs(distance) <= noise, 0.0, distance)
     return studentize(distance, error), error
 
@@ -240,7 +246,7 @@ def _slopes(pair: Pair, scale: Scale, smooth: float) -> tuple[Floats, Floats, Fl
     """Derivatives of both values by their rates, the group's share of everyone, and the rates' variances."""
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     used = (d1 > 0) & (d2 > 0)
-    weights = _weights(d1, d2, overall=pair.overall)
+    weights = _weights(pair, overall=pair.overall)
     share = weights / weights.sum(axis=-1, keepdims=True)
     r1, r2 = (x1 + smooth) / (d1 + 2 * smooth), (x2 + smooth) / (d2 + 2 * smooth)
     mix = d1 / (d1 + d2) if pair.overall else np.zeros_like(d1)
@@ -337,6 +343,11 @@ def _equality(pair: Pair, question: Question) -> tuple[float, str]:
             if conditional.enumerated(pair.d1, pair.d2, pair.x1 + pair.x2).all():
                 counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
                 return conditional_log_p(*counts, alternative), "exact conditional"
+            refuse_to_enumerate(pair, question)
+        elif len(pair.x1) > 1 and pair.weights is not None:
+            found = conditional.weighted_log_p(pair.x1, pair.d1, pair.x2, pair.d2, pair.weights, alternative)
+            if found is not None:
+                return found, "exact conditional"
             refuse_to_enumerate(pair, question)
         elif len(pair.x1) > 1:
             if conditional.Strata.of(pair.x1, pair.d1, pair.x2, pair.d2).within_cap():
@@ -578,12 +589,13 @@ def strata_form(pair: Pair, scale: Scale, disparity: str) -> EffectiveRates:
     to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs of 7 to 50 people are at most
     .041. Simulated sizes of F1 are at most .06 from ten people a stratum on.
     """
-    each = [np.atleast_2d(a).astype(float) for a in (pair.x1, pair.d1, pair.x2, pair.d2)]
+    own = _weights(pair, overall=pair.overall)
+    each = [np.atleast_2d(a).astype(float) for a in (pair.x1, pair.d1, pair.x2, pair.d2, own)]
     counts, copies = np.unique(np.concatenate(each), axis=1, return_counts=True)  # like strata of all tables, once
-    x1, d1, x2, d2 = np.split(counts, np.cumsum([len(a) for a in each[:-1]]))
+    x1, d1, x2, d2, of_strata = np.split(counts, np.cumsum([len(a) for a in each[:-1]]))
     r1, r2 = ((x / d).reshape(*shape.shape[:-1], -1) for x, d, shape in ((x1, d1, pair.x1), (x2, d2, pair.x2)))
-    d1, d2 = d1[0], d2[0]
-    weights, nothing = _weights(d1, d2, overall=pair.overall), np.zeros_like(d1)
+    d1, d2, weights = d1[0], d2[0], of_strata[0]
+    nothing = np.zeros_like(d1)
     part = d1 / (d1 + d2) if pair.overall else nothing
     share, strata = weights / (copies * weights).sum(), copies.astype(float)
     return EffectiveRates(

@@ -42,6 +42,7 @@ class Counted:
             f"method={settings.question.method!r}": settings.question.method not in ("auto", "exact", "asymptotic"),
             "people whose labels or groups are not all known": result.table is None,
             f"compare={settings.compare!r}": settings.compare in ("to_overall", *BEST),
+            "strata_weights": settings.strata_weights is not None,
         }
         reason = next((what for what, bad in refused.items() if bad), "")
         if reason:

@@ -127,4 +127,4 @@ def test_the_stored_figures_say_which_readings_of_the_paper_are_reproduced():
         "planning.recipe",
     }
     assert list(document["tables"]) == list(diciccio.SECTIONS)
-    assert set(document["pictures"]) == set(diciccio.PICTURES)
+    assert set(document["data"]) == set(diciccio.PICTURES)

@@ -50,7 +50,7 @@ def test_all_models_at_once_are_those_tested_one_by_one(how, angle, formula):
 def test_the_stored_maps_are_those_that_the_rows_are_about():
     document = reproduce.stored("maity_simulation")
     ours = {row["what"]: row["ours"] for row in document["rows"]}
-    for angle, values in document["pictures"]["figure_1"]["maps"].items():
+    for angle, values in document["data"]["figure_1"]["maps"].items():
         assert np.shape(values) == (21, 21)
         assert np.max(values) == pytest.approx(
             ours[f"Figure 1, largest T_n, {angle} degrees: the array stored with the published code"], abs=1e-3

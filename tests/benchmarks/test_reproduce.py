@@ -10,9 +10,8 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not part of an inst
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce import witness
 from benchmarks.reproduce._expected import verdicts
-from benchmarks.reproduce._pages import inventory_file
+from benchmarks.reproduce._pages import inventory_file, readme_words, totals_sentence, with_words
 from benchmarks.reproduce._rows import Found, Row, said
-from benchmarks.reproduce._summary import readme_words, totals_sentence, with_words
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

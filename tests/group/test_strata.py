@@ -11,7 +11,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest import CountTable, FairnessTest, power
 from skfairtest.datasets import load_berkeley
+from skfairtest.inference import rates
 from skfairtest.inference.homogeneity import score_homogeneity
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.odds_ratio import conditional_limits, mantel_haenszel_odds_ratio
 
 BERKELEY = load_berkeley()
@@ -425,3 +427,136 @@ def test_calibrated_groups_show_nothing_and_neither_order_nor_tables_matter(metr
     turned = curve(np.where(y_true, "yes", "no"), score.round(1), np.where(group == "a", "z", "b"), metric,
                    pos_label="yes")  # fmt: skip
     assert turned.p_value_ == pytest.approx(first.p_value_, abs=0.12)
+
+
+# Weights of strata given by the caller --------------------------------------------------------------------------------
+
+DIFFERENCES = A / N - B / M
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        (dict.fromkeys(DEPARTMENTS, 1), np.ones(6)),
+        (dict(zip(DEPARTMENTS, (2.5, 0, 1, 1, 0.5, 3), strict=True)), np.array([2.5, 0, 1, 1, 0.5, 3])),
+        (lambda women, men: women + men, N + M),
+        (lambda women, _: women, N),
+        (lambda women, men: women * men / (women + men), N * M / (N + M)),
+    ],
+)
+def test_weights_of_strata_average_the_differences(weights, expected):
+    test = berkeley(strata_weights=weights)
+    assert test.disparity_ == pytest.approx((expected * DIFFERENCES).sum() / expected.sum(), rel=1e-9)
+    low, high = test.confidence_interval_
+    assert low < test.disparity_ < high
+    assert (low > 0) == test.rejected_
+    ratio = berkeley(strata_weights=weights, disparity="ratio")
+    assert ratio.disparity_ == pytest.approx((expected * A / N).sum() / (expected * B / M).sum(), rel=1e-9)
+    assert ratio.p_value_ == pytest.approx(test.p_value_, rel=1e-12)
+
+
+def test_weights_by_all_people_are_the_treatment_of_the_decomposition(within):
+    # Freedman, Pisani and Purves: 43 and 39 % at the same composition.
+    test = berkeley(strata_weights=lambda women, men: women + men)
+    parts = within.decompose(standard="pooled").parts.loc["treatment"]
+    assert test.disparity_ == pytest.approx(parts["value"], rel=1e-9)
+    assert test.confidence_interval_ == pytest.approx((parts["ci_low"], parts["ci_high"]), abs=0.004)
+    assert test.comparisons_["method"][0] == "exact conditional"
+    assert "weights that strata_weights gives" in str(test)
+    assert "weights" not in str(within)
+
+
+def test_a_stratum_that_has_all_the_weight_is_tested_alone():
+    test = berkeley(strata_weights={name: int(name == "A") for name in DEPARTMENTS})
+    alone = berkeley(BERKELEY.control_features["department"].to_numpy() == "A")
+    assert test.p_value_ == alone.p_value_
+    assert test.confidence_interval_ == alone.confidence_interval_
+
+
+def test_sides_keep_their_own_p_values_if_a_function_weighs_them_differently():
+    test = berkeley(strata_weights=lambda n_group, _: n_group, compare="to_rest")
+    women, men = test.comparisons_[test.comparisons_["stratum"].isna()]["p_value"]
+    assert women > 0.9
+    assert men < 0.01
+
+
+@pytest.mark.parametrize("weights", [{"x": 1, "y": 3}, lambda n_group, n_other: n_group + n_other])
+def test_all_pairs_of_three_groups_can_be_weighed(weights):
+    rng = np.random.default_rng(0)
+    groups, strata = rng.choice(list("abc"), 600), rng.choice(list("xy"), 600)
+    y_pred = rng.random(600) < np.where(groups == "a", 0.7, 0.4)
+    test = FairnessTest.from_predictions(
+        None, y_pred, sensitive_features=groups, control_features=strata, strata_weights=weights, **ADMITTED
+    )
+    pooled = test.comparisons_[test.comparisons_["stratum"].isna()].set_index(["group", "other"])
+    assert len(pooled) == 3
+    for (first, second), row in pooled.iterrows():
+        own = [[y_pred[(groups == group) & (strata == stratum)] for group in (first, second)] for stratum in ("x", "y")]
+        w = np.array([weights(len(a), len(b)) for a, b in own] if callable(weights) else list(weights.values()))
+        differences = np.array([a.mean() - b.mean() for a, b in own])
+        assert row["disparity"] == pytest.approx((w * differences).sum() / w.sum(), rel=1e-9)
+        assert (row["p_value_adjusted"] <= 0.05) == ("a" in (first, second))
+
+
+@pytest.mark.parametrize(
+    ("design", "weights"),
+    [
+        ((np.ones(200, int), np.ones(200, int)), np.r_[20, np.ones(199)]),
+        ((np.full(12, 5), np.full(12, 500)), np.arange(1, 13)),
+        ((np.full(8, 40), np.full(8, 60)), np.ones(8)),
+    ],
+    ids=["strata of two", "1 to 100, rare", "rare"],
+)
+def test_the_asymptotic_weighted_test_is_near_its_level(design, weights):
+    rng, rates_ = np.random.default_rng(0), 0.03 if len(weights) < 100 else 0.3
+    x1, x2 = (rng.binomial(people, rates_, (20_000, len(people))) for people in design)
+    z, _ = rates.statistic(rates.Pair(x1, design[0], x2, design[1], False, weights.astype(float)), Scale(), "score")
+    assert (np.abs(z) >= 1.959964).mean() <= 0.06
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ({"A": 1, "C": 1}, "has no weight of stratum 'B': give it one"),
+        (dict.fromkeys(DEPARTMENTS, -1), r"6 finite numbers, .* none of them negative and not all 0; found \[-1"),
+        (dict.fromkeys(DEPARTMENTS, 0), r"not all 0; found \[0, 0, 0"),
+        (dict.fromkeys(DEPARTMENTS, "a"), r"finite numbers.*found \['a'"),
+        (lambda women, men: women / 0 * men, "finite numbers"),
+        (lambda women, men: 1.0, "6 finite numbers, one for each stratum, .*; found 1.0"),
+        ("people", "must be a mapping from strata to weights, or a function .*; found 'people'"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_weights_of_strata_that_are_none_are_refused(weights, words):
+    with pytest.raises(ValueError, match=words):
+        berkeley(strata_weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("params", "found"),
+    [
+        ({"compare": "to_overall"}, "compare='to_overall'"),
+        ({"disparity": "odds_ratio"}, "disparity='odds_ratio'"),
+        ({"method": "permutation"}, "method='permutation'"),
+        ({"method": "bootstrap"}, "method='bootstrap'"),
+    ],
+)
+def test_tests_that_cannot_weigh_strata_refuse_weights(params, found):
+    with pytest.raises(ValueError, match=f"strata_weights .*; found {found}: leave out one of the two"):
+        berkeley(strata_weights=dict.fromkeys(DEPARTMENTS, 1), **params)
+
+
+def test_weights_without_strata_or_of_other_metrics_are_refused(berkeley_table):
+    weights = dict.fromkeys(DEPARTMENTS, 1)
+    with pytest.raises(ValueError, match="found no control_features"):
+        FairnessTest.from_table(berkeley_table.regroup("sex", []), strata_weights=weights, **ADMITTED)
+    y = np.asarray(BERKELEY.y_true, dtype=float)
+    columns = {"sensitive_features": BERKELEY.sensitive_features, "control_features": BERKELEY.control_features}
+    with pytest.raises(ValueError, match="found metric='mean_prediction'"):
+        FairnessTest.from_predictions(None, y, metric="mean_prediction", strata_weights=weights, **columns)
+    with pytest.raises(ValueError, match="found people with sample_weight"):
+        FairnessTest.from_predictions(
+            y, y, sample_weight=np.ones(len(y)), strata_weights=weights, **ADMITTED, **columns
+        )
+    with pytest.raises(ValueError, match="not for strata_weights"):
+        berkeley(strata_weights=weights).sensitivity("confounding")

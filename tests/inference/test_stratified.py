@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain, combinations_with_replacement, product
-from math import comb, exp, factorial, log
+from math import comb, exp, factorial, log, prod
 
 import numpy as np
 import pytest
@@ -390,3 +390,92 @@ def test_one_stratum_beside_no_event_has_nearly_the_score_limits():
         rates.limits(rates.Pair(x1, d1, nothing, d2), linear_form.Scale(), "ratio", 1.96, 1.96),
         rtol=1e-9,
     )
+
+
+# Weights of strata given by the caller --------------------------------------------------------------------------------
+
+
+def enumerated_weighted(x1, d1, x2, d2, weights, alternative, slack=0.0):
+    """The p-value by all tables, in fractions: twice the smaller tail of the weighted difference of rates.
+
+    Differences within `slack` standard deviations of the observed one are as extreme.
+    """
+    totals = [a + b for a, b in zip(x1, x2, strict=True)]
+
+    def value(events):
+        parts = zip(events, d1, totals, d2, weights, strict=True)
+        return sum(w * (Fraction(x, a) - Fraction(m - x, b)) for x, a, m, b, w in parts)
+
+    ranges = [range(max(0, m - b), min(a, m) + 1) for a, b, m in zip(d1, d2, totals, strict=True)]
+    chances = {}
+    for events in product(*ranges):
+        parts = zip(events, d1, d2, totals, strict=True)
+        ways = [Fraction(comb(a, x) * comb(b, m - x), comb(a + b, m)) for x, a, b, m in parts]
+        chances[value(events)] = chances.get(value(events), 0) + prod(ways)
+    mean = sum(chance * at for at, chance in chances.items())
+    near = Fraction(slack * float(sum(chance * (at - mean) ** 2 for at, chance in chances.items())) ** 0.5)
+    above = sum(chance for at, chance in chances.items() if at >= value(x1) - near)
+    below = sum(chance for at, chance in chances.items() if at <= value(x1) + near)
+    return float({"greater": above, "less": below, "two-sided": min(1, 2 * min(above, below))}[alternative])
+
+
+def weighted(x1, d1, x2, d2, weights, alternative="two-sided"):
+    counts = (np.array(a) for a in (x1, d1, x2, d2))
+    found = conditional.weighted_log_p(*counts, np.array(weights, dtype=float), alternative)
+    return None if found is None else exp(found)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_weighted_strata_have_the_enumerated_p_value_or_hardly_more(alternative, data):
+    size = data.draw(st.integers(2, 4))
+    d1, d2 = (data.draw(st.lists(st.integers(1, 6), min_size=size, max_size=size)) for _ in range(2))
+    x1, x2 = ([data.draw(st.integers(0, n)) for n in sizes] for sizes in (d1, d2))
+    weights = data.draw(st.lists(st.fractions(Fraction(1, 8), 4, max_denominator=8), min_size=size, max_size=size))
+    expected = enumerated_weighted(x1, d1, x2, d2, weights, alternative)
+    found = weighted(x1, d1, x2, d2, [float(w) for w in weights], alternative)
+    # Outcomes that rounding to a grid cannot tell from the observed one count as extreme.
+    most = enumerated_weighted(x1, d1, x2, d2, weights, alternative, slack=0.0201)
+    assert expected * (1 - 1e-9) <= found <= most * (1 + 1e-9) + 1e-11
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_mantel_and_haenszels_weights_give_their_own_tails(alternative):
+    x1, d1, x2, d2 = (np.array(BERKELEY[name]) for name in ("x1", "d1", "x2", "d2"))
+    expected = exp(stratified_log_p(x1, d1, x2, d2, alternative))
+    assert weighted(x1, d1, x2, d2, d1 * d2 / (d1 + d2), alternative) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("d1", "d2", "weights", "events"),
+    [
+        ((1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 1, 1), (1, 2, 3, 4, 5, 6), (1, 1, 1, 1, 1, 1)),  # strata of two
+        ((1, 1, 1), (100, 100, 100), (1, 1, 5), (30, 50, 70)),  # 1 to 100
+        ((20, 30, 40), (40, 30, 20), (1.5, 1, 0.2), (1, 2, 1)),  # rare events
+        ((4, 9, 2), (5, 3, 8), (0.1, 1, 10), (4, 6, 5)),
+    ],
+)
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_weighted_test_holds_its_level_given_the_totals(d1, d2, weights, events, level, alternative):
+    ranges = [range(max(0, m - b), min(a, m) + 1) for a, b, m in zip(d1, d2, events, strict=True)]
+    size = 0.0
+    for x1 in product(*ranges):
+        x2 = [m - x for x, m in zip(x1, events, strict=True)]
+        parts = zip(x1, d1, d2, events, strict=True)
+        chance = np.prod([comb(a, x) * comb(b, m - x) / comb(a + b, m) for x, a, b, m in parts])
+        size += chance * (weighted(x1, d1, x2, d2, weights, alternative) <= level)
+    assert size <= level
+
+
+@pytest.mark.parametrize("people", [np.full(100_000, 1), np.arange(10_000, 1_000_000, 3000)])
+def test_a_grid_for_too_many_or_too_large_strata_is_not_made(people):
+    rng = np.random.default_rng(0)
+    assert weighted(people // 2, people, people, people + 1, rng.random(len(people))) is None
+    unlike = np.full(600, 1)
+    assert weighted(unlike, unlike, 0 * unlike, unlike, rng.random(600)) is None
+
+
+def test_totals_that_leave_one_table_are_no_evidence():
+    assert weighted([0, 3], [2, 3], [0, 5], [4, 5], [1, 2]) == 1

@@ -290,7 +290,11 @@ def test_scores_are_those_of_the_positive_label(model, asked, expected):
         (Scored([[0.2, 0.3, 0.5]] * 2, ["a", "b", "c"]), {}, "pos_label is needed: there are 3 labels, 'a', 'b', 'c'"),
         (Scored([[1.0], [1.0]], ["n"]), {"y_true": ["n", "y"]}, "pos_label is needed"),
         (Scored(TWO, ["n", "y"]), {}, "pos_label is needed: .* 'n', 'y', and nothing says which"),
-        (Recorder(), {}, "no decision_function and no predict_proba, but roc_auc needs scores: .* estimator=None"),
+        (
+            Recorder(),
+            {},
+            "no predict_proba, but roc_auc needs scores: .*response='predict' if .* estimator=None",
+        ),
     ],
 )
 def test_scores_of_an_unknown_label_are_an_error(model, asked, message):
