@@ -205,7 +205,9 @@ RIGHT = {
 @pytest.mark.parametrize("door", {**DOORS, **NUMBERS})
 def test_labels_of_two_vocabularies_are_refused(door, folder, capsys):
     accepted = []
-    for fault, (of_truth, of_predictions, pos) in TWO_VOCABULARIES.items():
+    # Each run of the command line reads a file.
+    step = 4 if door == "command line" else 1
+    for fault, (of_truth, of_predictions, pos) in list(TWO_VOCABULARIES.items())[::step]:
         y_true, y_pred = of_truth(TRUTH), of_predictions(PREDICTED)
         try:
             result = {**DOORS, **NUMBERS}[door](y_true, y_pred, pos)
@@ -374,12 +376,6 @@ def test_an_index_is_the_default_by_its_labels_and_other_types_share_none():
             FairnessTest.from_predictions(TRUTH, y.set_axis(pairs), sensitive_features=pd.Series(GROUP, index=other))
 
 
-def test_a_significance_frame_pairs_by_position_where_labels_are_in_another_order():
-    y, p = indexed(TRUTH, 1000), indexed(PREDICTED, 1000)
-    frame = SignificanceFrame(metrics=accuracy_score, y_true=y, y_pred=p.set_axis(p.index[::-1]), **G)
-    assert frame.overall == accuracy_score(TRUTH, PREDICTED)
-
-
 @pytest.mark.filterwarnings("ignore::skfairtest.SmallGroupWarning")
 @pytest.mark.parametrize("door", ["from_predictions", "polars", "counts", "audit", "stream", "impact_table", "scan"])
 def test_names_of_groups_that_look_alike_are_a_warning_that_names_them(door):
@@ -399,13 +395,6 @@ def test_names_of_groups_that_look_alike_are_a_warning_that_names_them(door):
     }[door]
     with pytest.warns(UserWarning, match=r"sensitive_features: .*'sex' differ only by case.* \('F' and 'f'\)"):
         run()
-
-
-def test_ages_and_codes_do_not_look_alike():
-    codes = np.array(["01", "1", "1.0", "A1", "A 1", "-1", "strasse", "straat"])
-    FairnessTest.from_predictions(
-        None, np.tile([0, 1], 32), sensitive_features=codes.repeat(8), metric="selection_rate"
-    )
 
 
 STREAM = {"metric": RATE, "pos_label": "yes"}
@@ -466,15 +455,6 @@ def test_a_result_says_which_labels_count_as_negative_where_there_are_several(do
     if hasattr(fitted, "from_json"):
         again = type(fitted).from_json(fitted.to_json())
         assert again.negative_labels_ == ["No", "unsure"]
-
-
-def test_one_negative_label_goes_without_saying_and_many_are_counted():
-    two = FairnessTest.from_predictions(None, NO_YES(PREDICTED), pos_label="yes", metric="selection_rate", **G)
-    assert two.negative_labels_ == ["no"]
-    assert "The positive label is yes.\n" in str(two)
-    many = np.resize(list("abcdefgh"), N)
-    test = FairnessTest.from_predictions(None, many, pos_label="a", metric="selection_rate", **G)
-    assert "The positive label is a; b, c, d, e, f and 2 more count as negative." in str(test)
 
 
 def test_a_duration_may_be_the_positive_label_and_is_no_number():

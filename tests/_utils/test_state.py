@@ -102,6 +102,7 @@ def same(one, other):
         assert one.to_json() == other.to_json()
 
 
+@pytest.mark.slow
 def test_fitted_objects_are_kept_by_skops(fitted):
     skops = pytest.importorskip("skops.io")
     for each in fitted:

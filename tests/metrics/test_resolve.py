@@ -311,8 +311,8 @@ def test_a_pos_label_names_the_label_that_is_meant_whatever_is_positive_in_the_t
 )
 def test_a_function_of_scores_is_given_scores_whatever_its_arguments(function):
     rng = np.random.default_rng(5)
-    X, groups = rng.normal(size=(60, 2)), np.tile(["a", "b"], 30)
-    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    X, groups = rng.normal(size=(30, 2)), np.tile(["a", "b"], 15)
+    y = (X[:, 0] + rng.normal(size=30) > 0).astype(int)
     model = LogisticRegression().fit(X, y)
     found = FairnessTest(model, metric=function, n_resamples=1, random_state=0).fit(X, y, sensitive_features=groups)
     score = model.predict_proba(X)[:, 1]
