@@ -416,6 +416,14 @@ def test_bins_of_scores_near_one_are_fine():
     assert sizes.max() < 100
 
 
+def test_bins_with_an_atom():
+    rng = np.random.default_rng(0)
+    score = np.where(rng.random(4_000) < 0.3, 0.5, 0.5 + rng.normal(size=4_000) * 1e-9)
+    frame = pd.DataFrame({"s": score, "g": rng.integers(0, 2, 4_000), "y": rng.integers(0, 2, 4_000)})
+    table = CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=50, sensitive_features="g")
+    assert 30 < len(table.score_bins) <= 50
+
+
 def test_days_with_shared_bins_add_up(people):
     asked = {"y_true": "qualified", "y_score": "score", "sensitive_features": "kind"}
     first = CountTable.from_frame(people.iloc[:8_000], score_bins=64, **asked)
