@@ -284,7 +284,7 @@ CALLS = {
     "AdjustedFairnessTest": (
         skfairtest.AdjustedFairnessTest.from_predictions,
         {**PEOPLE, "covariates": "X"},
-        {"outcome_model": Ridge(), "group_model": Ridge(), "n_folds": 2, **FEW},
+        {"outcome_model": Ridge(), "group_model": Ridge(), "n_folds": 2, "random_state": 0},
     ),
     "UncertainGroupsTest": (uncertain, {"y_true": "y", "y_pred": "p", "a": "s"}, {"metric": "selection_rate", **FEW}),
     "LabelledFairnessTest": (
@@ -310,7 +310,7 @@ CALLS = {
     "impact_table": (
         skfairtest.impact_table,
         {"y_pred": "p", "sensitive_features": "both"},
-        {"intersections": False, **FEW},
+        {"intersections": False},
     ),
     "inequality_decomposition": (skfairtest.inequality_decomposition, PEOPLE, {"alpha": 2.0, **FEW}),
     "between_group_spread": (
@@ -369,6 +369,16 @@ CALLS = {
 FITTING = (
     *("AuditedClassifier", "AuditedRegressor", "SensitiveStratifiedKFold", "SignificanceFrame", "make_fairness_scorer"),
 )
+
+
+def valid(name):
+    """Return a function, its arguments about people, and all others."""
+    function, columns, options = CALLS[name]
+    given = people(0)
+    others = {key: values[0] if isinstance(values, list) else values for key, values in options.items()}
+    if function.__module__ == __name__:
+        others["people"] = given
+    return function, {key: given[column] for key, column in columns.items()}, others
 
 
 def choices_of(function):

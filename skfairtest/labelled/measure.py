@@ -80,7 +80,8 @@ class LabelledSample(Sample):
             y_pred,
             sensitive_features=sensitive_features,
         )
-        check_same_people({"y_true": truth, "y_judge": guesses, "label_probability": label_probability})
+        known = {**people.columns, "sensitive_features": people.sensitive}
+        check_same_people({**known, "y_judge": guesses, "label_probability": label_probability})
         return cls(people.columns, people.sensitive, labelled=labelled, judge=guesses, label_probability=probability)
 
 

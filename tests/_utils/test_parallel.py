@@ -61,22 +61,6 @@ def test_one_thread_of_blas_inside_and_as_many_as_before_afterwards():
         assert threads() == {2}
 
 
-def test_a_cluster_is_sent_its_share_at_once(monkeypatch):
-    class Cluster(joblib._parallel_backends.ThreadingBackend):
-        """A backend of somebody else."""
-
-    joblib.register_parallel_backend("cluster", Cluster)
-    several = []
-    run = parallel._several
-    monkeypatch.setattr(parallel, "_several", lambda call, pieces: several.append(len(pieces)) or run(call, pieces))
-    with joblib.parallel_config(backend="cluster", n_jobs=3):
-        assert list(in_parallel(square, PIECES, None)) == [number**2 for (number,) in PIECES]
-        assert list(in_parallel(square, PIECES[:1], None)) == [0]
-        assert list(in_parallel(square, [], None)) == []
-    # Threads begin in any order.
-    assert [sorted(several[:3]), several[3:]] == [[2, 2, 3], [1]]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("backend", "needed"), [("dask", ["distributed"]), ("ray", ["ray"]), ("spark", ["pyspark", "joblibspark"])]

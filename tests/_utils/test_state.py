@@ -67,14 +67,6 @@ def test_what_is_made_later_is_made_once():
         waiting.frame  # noqa: B018
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
-def test_what_is_made_later_is_kept_as_a_frame(copied):
-    waiting = Waiting()
-    waiting.frame = partial(pd.DataFrame, {"n": [1]})
-    assert all(isinstance(value, dict) for value in waiting.__getstate__().values())
-    pd.testing.assert_frame_equal(copied(waiting).frame, pd.DataFrame({"n": [1]}))
-
-
 @pytest.fixture(scope="module")
 def fitted():
     rng = np.random.default_rng(0)
@@ -110,11 +102,7 @@ def same(one, other):
         assert one.to_json() == other.to_json()
 
 
-def test_fitted_objects_are_the_same_after_pickling(fitted):
-    for each in fitted:
-        same(each, pickle.loads(pickle.dumps(each)))
-
-
+@pytest.mark.slow
 def test_fitted_objects_are_kept_by_skops(fitted):
     skops = pytest.importorskip("skops.io")
     for each in fitted:

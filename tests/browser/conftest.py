@@ -8,11 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skfairtest import FairnessAudit
 from skfairtest.audit.report import audit_report
@@ -121,18 +117,6 @@ def fair_record():
     groups = [f"group {i:02d}" for i in range(40) for _ in range(20)]
     features = {"region": groups, "sex": ["f", "f", "m", "m"] * 200}
     return quietly(FairnessAudit.from_predictions, None, np.tile([0, 1], 400), sensitive_features=features)
-
-
-@pytest.fixture(scope="session")
-def adult_record(raw_data):
-    """Record an audit of a model of Adult by sex, race and age."""
-    people = pd.read_csv(raw_data("adult.csv.gz"))
-    X, y = people.select_dtypes("number").drop(columns="fnlwgt"), (people["income"] == ">50K").astype(int)
-    age = pd.cut(people["age"], [0, 25, 40, 60, 120], labels=["to 25", "26 to 40", "41 to 60", "over 60"]).astype(str)
-    train = np.arange(len(X)) % 4 != 0
-    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[train], y[train])
-    groups = people[["sex", "race"]].assign(age=age)
-    return quietly(FairnessAudit(model, random_state=0).fit, X[~train], y[~train], sensitive_features=groups[~train])
 
 
 class Pages(dict):

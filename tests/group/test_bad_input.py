@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_score
 
 from skfairtest import CountTable, FairnessAudit, FairnessTest, Rate, ScoreMetric, SubgroupScan, make_fairness_scorer
@@ -271,17 +271,6 @@ def test_more_comparisons_than_anybody_can_read_are_refused_with_a_way_out():
         FairnessTest.from_predictions(None, np.arange(4000) % 2, sensitive_features=features, metric="selection_rate")
 
 
-def test_a_fold_of_the_labels_with_the_groups_of_everyone_is_an_error_with_both_lengths():
-    # What cross-validation does with an array it does not know how to cut.
-    with pytest.raises(ValueError, match="4 and 40"):
-        run(y_true=TRUE[:4], y_pred=PRED[:4], control_features=None)
-
-
-def test_pandas_indexes_without_a_common_label_are_paired_by_position():
-    sex = pd.Series(SEX, index=range(100, 140), name="sex")
-    assert run(y_pred=pd.Series(PRED), sensitive_features=sex).p_value_ == run().p_value_
-
-
 # Functions that fail for some ---------------------------------------------------------------------------------------
 
 
@@ -336,10 +325,6 @@ def test_what_should_be_known_is_a_warning(changes, match):
     with pytest.warns(UserWarning, match=match) as warned:
         run(**changes)
     assert not any("has an exact test" in str(one.message) for one in warned)
-
-
-def test_twenty_groups_are_let_through():
-    run(sensitive_features={"town": np.arange(N) % 20}, **RATE)
 
 
 def test_too_few_resamples_are_a_warning_with_the_smallest_p_value_reachable(selected):
@@ -421,23 +406,6 @@ def test_one_column_of_labels_in_fit_has_the_warning_of_scikit_learns_estimators
     assert scorer(model, X, TRUE[:, None], sensitive_features=SEX) == scorer(model, X, TRUE, sensitive_features=SEX)
     with pytest.raises(ValueError, match="X is a table"):  # a column of ages is no prediction
         FairnessTest().fit(TRUE[:, None], TRUE, sensitive_features=SEX)
-
-
-@pytest.mark.parametrize("metric", ["equalized_odds", "selection_rate", "f1_macro"])
-def test_a_regressor_is_told_the_metrics_of_its_numbers(metric):
-    X, truth = PLACE[:, None], SCORE + PLACE
-    with pytest.raises(ValueError, match=r"^y_pred holds numbers"):
-        FairnessTest(LinearRegression().fit(X, truth), metric=metric).fit(X, truth, sensitive_features=SEX)
-    with pytest.raises(ValueError, match=r"has no decision_function.*metric of predicted numbers.*mean_squared_error"):
-        FairnessTest(LinearRegression().fit(X, TRUE), metric="roc_auc").fit(X, TRUE, sensitive_features=SEX)
-
-
-NUMPY_NUMBERS = np.float32(0.75), np.float64(0.125)
-
-
-def test_numpy_numbers_are_numbers():
-    tests = (run(confidence_level=level, margin=margin, **RATE) for level, margin in ((0.75, 0.125), NUMPY_NUMBERS))
-    assert len({(test.p_value_, test.confidence_interval_) for test in tests}) == 1
 
 
 def test_scores_of_two_kinds_are_not_asked_at_once():

@@ -53,25 +53,6 @@ def mixed():
     return Clustered(size=(2, 6), mixed=True)
 
 
-@pytest.mark.parametrize("data", ["whole", "mixed"])
-@pytest.mark.parametrize("metric", ["recall", "mean_squared_error"])
-def test_how_clusters_are_called_changes_nothing(data, metric, request):
-    data = request.getfixturevalue(data)
-    first = data.test(metric)
-    for names in (
-        [f"c{number:04d}" for number in data.cluster],
-        data.cluster * 10 + 3,
-        data.cluster.astype(float),
-    ):
-        again = data.test(metric, clusters=names)
-        np.testing.assert_array_equal(again.comparisons_["p_value"], first.comparisons_["p_value"])
-        np.testing.assert_array_equal(again.comparisons_["standard_error"], first.comparisons_["standard_error"])
-    # Another order of the clusters draws other permutations of them.
-    turned = data.test(metric, clusters=[f"c{9999 - number}" for number in data.cluster])
-    np.testing.assert_allclose(turned.comparisons_["standard_error"], first.comparisons_["standard_error"])
-    np.testing.assert_allclose(turned.comparisons_["p_value"], first.comparisons_["p_value"], atol=0.15)
-
-
 @pytest.mark.in_turn(2)
 @pytest.mark.parametrize("metric", ROBUST)
 def test_copies_of_people_are_no_evidence(metric, thorough):
@@ -197,19 +178,6 @@ def test_a_function_of_ones_own_has_the_parts_of_the_mean_that_it_is(mixed, vari
     assert found[0].statistic_ == pytest.approx(found[1].statistic_, rel=1e-9)
 
 
-@pytest.mark.parametrize("disparity", ["difference", "ratio"])
-@pytest.mark.parametrize("compare", ["between_groups", "to_rest", "to_overall"])
-def test_swapped_groups_have_the_same_answer(mixed, compare, disparity):
-    params = {"metric": "selection_rate", "random_state": 0, "n_resamples": 199, "compare": compare}
-    one, two = (
-        FairnessTest.from_predictions(
-            None, mixed.label, sensitive_features=groups, clusters=mixed.cluster, disparity=disparity, **params
-        )
-        for groups in (mixed.group, np.where(mixed.group == "a", "b", "a"))
-    )
-    assert one.p_value_ == two.p_value_
-
-
 def test_few_clusters_make_no_finding():
     # Two clusters a side are no evidence, however many people are in them.
     n = 2
@@ -238,29 +206,3 @@ def test_a_single_cluster_has_no_standard_error(metric):
     else:  # a rate has the pooled spread
         test = FairnessTest.from_predictions(None, number, random_state=0, **params)
         assert np.isnan(test.by_group_["standard_error"]["a"])
-
-
-def test_any_function_can_be_clustered(whole):
-    def gain(y_true, y_pred):
-        return np.mean(2.0 * y_true * y_pred - y_pred)
-
-    test = whole.test(gain, n_resamples=39)
-    z = 2.0 * whole.y * whole.label - whole.label
-    for group in "ab":
-        keep = whole.group == group
-        assert test.by_group_["value"][group] == pytest.approx(z[keep].mean())
-        sums = np.bincount(whole.cluster[keep], z[keep] - z[keep].mean())
-        expected = np.sqrt((sums**2).sum()) / keep.sum()
-        assert test.by_group_["standard_error"][group] == pytest.approx(expected, rel=0.4)  # 50 inner draws
-    assert test.variance_ == "bootstrap"
-
-
-def test_clusters_of_several_groups_and_comparisons():
-    data = Clustered(n=200, groups="abc", size=(2, 5))
-    for compare in ("between_groups", "to_rest", "to_overall"):
-        test = data.test("recall", compare=compare, n_resamples=199)
-        rows = test.comparisons_
-        assert len(rows) == 3
-        assert (rows["p_value_adjusted"] >= rows["p_value"]).all()
-        assert (rows["standard_error"] > 0).all()
-        assert ((rows["ci_low"] < rows["disparity"]) & (rows["disparity"] < rows["ci_high"])).all()

@@ -193,22 +193,6 @@ def test_strata_are_averaged_by_mantel_and_haenszel(people, metric, disparity):
             assert row.disparity == pytest.approx((weight @ v1) / (weight @ v2))
 
 
-@every_metric
-def test_a_row_of_a_stratum_is_the_test_of_its_people(people, metric):
-    rows = people.test(metric, strata=True, adjust=None, n_resamples=499).comparisons_
-    for stratum in "xyz":
-        ours = rows[rows["stratum"] == stratum].reset_index(drop=True)
-        alone = people.test(
-            metric, people.stratum == stratum, adjust=None, n_resamples=499, random_state=3
-        ).comparisons_
-        exact = ["group", "other", "n_group", "n_other"]
-        assert ours[exact].equals(alone[exact])
-        for name in ("value_group", "value_other", "disparity", "standard_error", "statistic"):
-            np.testing.assert_allclose(ours[name], alone[name], rtol=1e-9, atol=1e-12)
-        p = (ours["p_value"] + alone["p_value"]) / 2
-        assert (np.abs(ours["p_value"] - alone["p_value"]) <= 4.5 * np.sqrt(2 * p * (1 - p) / 499) + 1e-9).all()
-
-
 def test_a_stratum_without_one_side_is_left_to_the_others(people):
     keep = ~((people.stratum == "z") & (people.group == "a"))
     test = people.test("mean_squared_error", keep, strata=True, method="asymptotic")

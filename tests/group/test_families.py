@@ -9,11 +9,7 @@ from skfairtest import (
     CountTable,
     FairnessAudit,
     FairnessTest,
-    LabelledFairnessTest,
-    PairedFairnessTest,
     Rate,
-    minimum_detectable_disparity,
-    power,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*their (odds )?ratio is undefined")
@@ -68,16 +64,6 @@ def test_two_groups_against_everyone_else_are_one_question(selected, compare):
     assert (rows["ci_low"][0], rows["ci_high"][0]) < (0, 0)
     if compare == "to_rest":
         assert test.confidence_interval_ == pytest.approx(pair.confidence_interval_)
-
-
-@pytest.mark.parametrize("compare", TO_OTHERS)
-def test_power_of_two_groups_is_that_of_one_question(selected, compare):
-    pair, other = (FairnessTest.from_table(selected(TWO), compare=c, **RATE) for c in ("between_groups", compare))
-    if compare == "to_rest":
-        assert minimum_detectable_disparity(other) == pytest.approx(minimum_detectable_disparity(pair))
-    # Counted twice, the power was .548.
-    given = {"metric": "selection_rate", "rates": (0.3, 0.55), "n_per_group": (40, 45)}
-    assert power(compare=compare, **given) == pytest.approx(power(**given)) == pytest.approx(0.637, abs=5e-4)
 
 
 @pytest.mark.parametrize(("one", "other"), SAME)
@@ -171,14 +157,6 @@ def test_a_margin_for_swapped_sides_is_one_hypothesis(selected, disparity, margi
     assert best.p_value_ == pytest.approx(pairs.p_value_, rel=1e-9)
     assert best.p_value_ == pytest.approx(3 * best.comparisons_["p_value"].min())
     assert best.adjust_ == pairs.adjust_ == "holm"  # that two pairs are within a margin does not imply a third
-
-
-def test_a_margin_to_the_rest_of_two_groups_is_one_hypothesis_and_to_everyone_two(selected):
-    table, asked = selected({"a": (3, 30), "b": (11, 30)}), {"margin": 0.05, **RATE}
-    rest, everyone = (FairnessTest.from_table(table, compare=f"to_{other}", **asked) for other in ("rest", "overall"))
-    assert rest.p_value_ == FairnessTest.from_table(table, **asked).p_value_
-    # |d| times the share of the others is what is within the margin.
-    assert everyone.p_value_ == pytest.approx(2 * everyone.comparisons_["p_value"].min())
 
 
 # All pairs of groups are tied -----------------------------------------------------------------------------------------
@@ -437,24 +415,6 @@ def test_what_is_not_familywise_still_has_holms_global_p_value(selected, adjust)
         np.testing.assert_array_equal(test.comparisons_["p_value_adjusted"], test.comparisons_["p_value"])
 
 
-def test_the_leading_comparison_is_the_one_with_the_smallest_p_value(selected):
-    test = FairnessTest.from_table(selected(FOUR), **RATE)
-    row = test.comparisons_.loc[test.comparisons_["p_value"].idxmin()]
-    assert (test.statistic_, test.disparity_) == (row["statistic"], row["disparity"])
-    assert test.confidence_interval_ == (row["ci_low"], row["ci_high"])
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
-def test_rejection_follows_the_p_value_and_concern_follows_rejection(selected, level):
-    table = selected({"a": (9, 40), "b": (16, 40)})
-    test = FairnessTest.from_table(table, confidence_level=level, **RATE)
-    assert test.rejected_ is (test.p_value_ <= 1 - level)
-    assert test.concern_ is test.rejected_
-    fair = FairnessTest.from_table(table, confidence_level=level, alternative="equivalence", margin=0.25, **RATE)
-    assert fair.rejected_ is (fair.p_value_ <= 1 - level)
-    assert fair.concern_ is not fair.rejected_
-
-
 def test_a_p_value_exactly_at_the_level_is_a_rejection(selected):
     # 1/20 by permutation with 19 resamples, none of which is as extreme.
     test = FairnessTest.from_table(
@@ -476,42 +436,3 @@ def test_strata_are_a_family_of_their_own(confused):
     assert (pooled.sum(), (~pooled).sum()) == (2, 6)
     assert test.p_value_ == rows.loc[pooled, "p_value_adjusted"].min()
     assert test.disparity_ in list(rows.loc[pooled, "disparity"])
-
-
-def test_a_criterion_is_its_rates_tested_jointly(confused):
-    table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14)})
-    test = FairnessTest.from_table(table, metric="equalized_odds")
-    alone = [FairnessTest.from_table(table, metric=m).p_value_ for m in ("true_positive_rate", "false_positive_rate")]
-    # Tests that are made together are summed in another order.
-    assert test.comparisons_["p_value"].tolist() == pytest.approx(alone, rel=1e-12)
-    assert test.p_value_ == pytest.approx(min(1, 2 * min(alone)))
-    assert test.within_ == "y_true"
-
-
-GROUPS = np.repeat(["f", "m"], 60)
-TRUTH = np.where(GROUPS == "f", 1, np.tile([0, 1], 60))
-DECIDED = np.tile([0, 1, 1], 40)
-
-
-@pytest.mark.parametrize(
-    "test",
-    [
-        lambda: FairnessTest.from_predictions(TRUTH, DECIDED, sensitive_features=GROUPS),
-        lambda: FairnessAudit.from_predictions(TRUTH, DECIDED, sensitive_features=GROUPS),
-        lambda: PairedFairnessTest.from_predictions(TRUTH, DECIDED, DECIDED[::-1], sensitive_features=GROUPS),
-        lambda: LabelledFairnessTest.from_predictions(
-            [None, *TRUTH[1:]], DECIDED, sensitive_features=GROUPS, labelled="at_random"
-        ),
-        lambda: FairnessTest.from_table(
-            CountTable.from_predictions(TRUTH, DECIDED, sensitive_features=GROUPS),
-            metric=["true_positive_rate", "false_positive_rate"],
-        ),
-    ],
-)
-@pytest.mark.filterwarnings("ignore")
-def test_a_verdict_names_the_half_that_could_not_be_tested(test):
-    fitted = test()
-    text = str(fitted).replace("\n", " ")
-    assert "Not tested: false_positive_rate (undefined: no" in text
-    assert "false_positive_rate" in set(fitted.excluded_["metric"])
-    assert "nan true label" not in text

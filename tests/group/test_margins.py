@@ -46,37 +46,6 @@ def test_the_p_value_is_boschloos_and_one_sided_that_of_scipy(selected, alternat
     assert row.statistic == pytest.approx(row.disparity / row.standard_error)
 
 
-@pytest.mark.parametrize("disparity", ["difference", "ratio"])
-@pytest.mark.parametrize("margin", [None, 0.1])
-def test_greater_and_less_are_mirrored_when_groups_are_swapped(selected, disparity, margin):
-    table, swapped = selected(GROUPS), selected({"a": GROUPS["b"], "b": GROUPS["a"]})
-    if margin is not None and disparity == "ratio":
-        margin = 0.9
-    for one, other in [("greater", "less"), ("less", "greater")]:
-        params = {"disparity": disparity, "margin": margin, **RATE}
-        first = FairnessTest.from_table(table, alternative=one, **params)
-        second = FairnessTest.from_table(swapped, alternative=other, **params)
-        assert first.p_value_ == pytest.approx(second.p_value_, rel=1e-6)
-        low, high = first.confidence_interval_
-        if disparity == "difference":
-            assert first.disparity_ == pytest.approx(-second.disparity_)
-            assert second.confidence_interval_ == pytest.approx((-high, -low), abs=1e-9)
-        else:
-            assert first.disparity_ == pytest.approx(1 / second.disparity_)
-            assert second.confidence_interval_ == pytest.approx((1 / high, 1 / low if low else np.inf), rel=1e-6)
-
-
-@pytest.mark.parametrize("compare", ["to_rest", "to_overall", "to_reference"])
-def test_three_groups_have_a_direction_when_compared_with_something(selected, compare):
-    table = selected({"a": (5, 50), "b": (20, 50), "c": (25, 50)})
-    reference = {"reference_group": "c"} if compare == "to_reference" else {}
-    less = FairnessTest.from_table(table, alternative="less", compare=compare, **reference, **RATE)
-    greater = FairnessTest.from_table(table, alternative="greater", compare=compare, **reference, **RATE)
-    assert less.rejected_
-    assert less.comparisons_.loc[less.comparisons_["concern"], "group"].tolist()[0] == "a"
-    assert greater.rejected_ is (compare != "to_reference")  # nobody is above c
-
-
 # Margins --------------------------------------------------------------------------------------------------------------
 
 
@@ -115,16 +84,6 @@ def test_beyond_the_cap_margins_are_asymptotic_and_say_so(selected):
         FairnessTest.from_table(table, margin=0.02, method="exact", **RATE)
 
 
-@pytest.mark.parametrize("method", ["auto", "asymptotic", "bootstrap"])
-def test_a_tolerated_disparity_is_no_finding(selected, method):
-    params = {"margin": 0.04, "method": method, "random_state": 0, "n_resamples": 1999, **RATE}
-    near, wide = selected({"a": (120, 300), "b": (129, 300)}), selected({"a": (120, 300), "b": (168, 300)})
-    assert FairnessTest.from_table(near, **params).p_value_ > 0.2
-    assert FairnessTest.from_table(wide, **params).rejected_
-    assert FairnessTest.from_table(wide, alternative="less", **params).rejected_
-    assert FairnessTest.from_table(wide, alternative="greater", **params).p_value_ > 0.99
-
-
 @pytest.mark.parametrize(
     "sizes", [(60, 40), *(pytest.param(n, marks=pytest.mark.slow) for n in [(700, 300), (950, 50)])]
 )
@@ -160,18 +119,6 @@ def test_three_groups_of_which_one_is_far_are_not_certified(selected, thorough):
     assert rows.loc[("a", "c"), "concern"]
     assert rows.loc[("b", "c"), "concern"]
     assert "Not certified" in str(test)
-
-
-def test_many_people_who_are_alike_are_certified_and_few_are_not(selected):
-    many = selected({"a": (6000, 20_000), "b": (6100, 20_000), "c": (6060, 20_000)})
-    test = FairnessTest.from_table(many, margin=0.05, alternative="equivalence", **RATE)
-    assert test.rejected_
-    assert not test.concern_
-    assert not test.comparisons_["concern"].any()
-    few = selected({"a": (6, 20), "b": (6, 20)})
-    test = FairnessTest.from_table(few, margin=0.05, alternative="equivalence", **RATE)
-    assert (test.disparity_, test.concern_, test.rejected_) == (0, True, False)
-    assert not hasattr(FairnessTest.from_table(few, margin=0.1, **RATE), "equivalence_interval_")
 
 
 @pytest.mark.parametrize(
@@ -222,7 +169,7 @@ def test_a_margin_with_one_end_is_tested_at_that_end_and_certifies_what_it_says(
 
 def test_a_margin_with_one_end_must_be_shown_by_every_group_and_is_one_hypothesis_for_each(selected):
     groups = {"a": (300, 1000), "b": (305, 1000), "c": (270, 1000)}
-    params = {"margin": (-0.05, None), "alternative": "equivalence", **RATE}
+    params = {"margin": (-0.05, None), "alternative": "equivalence", "method": "asymptotic", **RATE}
     test = FairnessTest.from_table(selected(groups), compare="to_reference", reference_group="b", **params)
     shown = dict(zip(test.comparisons_["group"], test.comparisons_["concern"], strict=True))
     assert shown == {"a": False, "c": True}
@@ -232,26 +179,11 @@ def test_a_margin_with_one_end_must_be_shown_by_every_group_and_is_one_hypothesi
     assert both.comparisons_["concern"].tolist() == [True, False]
 
 
-def test_the_bootstrap_certifies_the_same(selected):
-    near = selected({"a": (600, 2000), "b": (610, 2000), "c": (605, 2000)})
-    far = selected({"a": (600, 2000), "b": (610, 2000), "c": (1200, 2000)})
-    params = {"margin": 0.06, "alternative": "equivalence", "method": "bootstrap", "random_state": 0, **RATE}
-    assert not FairnessTest.from_table(near, **params).concern_
-    assert FairnessTest.from_table(far, **params).concern_
-
-
 def test_a_margin_of_nothing_tests_equality(selected):
     table = selected(GROUPS)
     plain = FairnessTest.from_table(table, **RATE)
     assert FairnessTest.from_table(table, margin=0, **RATE).p_value_ == plain.p_value_
     assert FairnessTest.from_table(table, margin=1, disparity="ratio", **RATE).p_value_ == plain.p_value_
-
-
-def test_the_comparison_that_decides_is_the_one_shown(selected):
-    # Two pairs have a p-value of 1; the one with the larger statistic decides.
-    table = selected({"a": (100, 1000), "b": (500, 1000), "c": (900, 1000)})
-    test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
-    assert test.disparity_ == pytest.approx(-0.8)
 
 
 # What groups are compared with ----------------------------------------------------------------------------------------
@@ -295,17 +227,6 @@ def test_to_overall_in_strata_the_disparity_has_the_sign_of_what_was_tested(conf
     assert (above == (rows["statistic"] > 0)).all()
 
 
-@pytest.mark.parametrize("reference", [("x", 1), ["x", 1]])
-def test_a_reference_of_several_features_is_a_tuple(reference):
-    features = {"letter": list("xxyyxxyy") * 3, "number": [1, 1, 1, 1, 2, 2, 2, 2] * 3}
-    test = FairnessTest.from_predictions(
-        None, [0, 1, 1, 1, 0, 0, 1, 0] * 3, sensitive_features=features, compare="to_reference",
-        reference_group=reference, **RATE,
-    )  # fmt: skip
-    assert set(test.comparisons_["other"]) == {("x", 1)}
-    assert set(test.comparisons_["group"]) == {("x", 2), ("y", 1), ("y", 2)}
-
-
 @pytest.mark.parametrize("groups", [[0, 1], [False, True], [np.int64(0), np.int64(1)]])
 def test_a_reference_that_is_0_or_false_is_a_reference(groups):
     test = FairnessTest.from_predictions(
@@ -342,41 +263,6 @@ def test_by_group_has_wilson_limits(selected):
         False,
     ]
     assert by_group.loc["b", "standard_error"] == pytest.approx(np.sqrt(81 / 263 * 182 / 263 / 263))
-
-
-def test_intervals_of_several_comparisons_are_simultaneous_unless_nothing_was_adjusted(selected):
-    table = selected(THREE)
-    counts = (*THREE["a"], *THREE["b"])
-    joint = FairnessTest.from_table(table, **RATE).comparisons_.iloc[0]
-    alone = FairnessTest.from_table(table, adjust=None, **RATE).comparisons_.iloc[0]
-    discovery = FairnessTest.from_table(table, adjust="fdr_bh", **RATE).comparisons_.iloc[0]
-    expected = tuple(float(v) for v in miettinen_nurminen(*counts, norm.isf(0.05 / 3 / 2)))
-    assert (joint["ci_low"], joint["ci_high"]) == pytest.approx(expected, rel=1e-9)
-    expected = tuple(float(v) for v in miettinen_nurminen(*counts, norm.isf(0.05 / 2)))
-    assert (alone["ci_low"], alone["ci_high"]) == pytest.approx(expected, rel=1e-9)
-    assert (discovery["ci_low"], discovery["ci_high"]) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
-def test_the_confidence_level_sets_level_and_intervals(selected, level):
-    test = FairnessTest.from_table(selected(GROUPS), confidence_level=level, **RATE)
-    expected = tuple(float(v) for v in miettinen_nurminen(*COUNTS, norm.isf((1 - level) / 2)))
-    assert test.confidence_interval_ == pytest.approx(expected, rel=1e-9)
-    assert test.rejected_ is (test.p_value_ <= 1 - level)
-
-
-def test_a_wider_margin_can_have_a_larger_p_value_as_the_notes_say():
-    # The example of FairnessTest's Notes and of doc/methods.md.
-    group, events = ["a"] * 49 + ["b"] * 15, [1] * 30 + [0] * 19 + [1] * 10 + [0] * 5
-    narrower, wider = (
-        FairnessTest.from_predictions(
-            None, events, sensitive_features=group, metric="selection_rate", alternative="equivalence", margin=margin
-        )
-        for margin in (0.27266, 0.2727)
-    )
-    assert narrower.p_value_ == pytest.approx(0.0489, abs=6e-5)
-    assert wider.p_value_ == pytest.approx(0.0511, abs=5e-5)
-    assert (narrower.concern_, wider.concern_) == (False, True)
 
 
 @pytest.mark.parametrize(

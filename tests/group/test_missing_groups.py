@@ -77,15 +77,6 @@ def test_the_name_of_unknown_people_is_nobody_elses():
     assert run(CONTAINERS["list with None"](names), "group").groups_ == ["((unknown))", "(unknown)", "Unknown", "x"]
 
 
-def test_a_person_of_whom_one_of_several_features_is_missing_is_of_unknown_group():
-    race = np.where(np.arange(N) % 2 == 0, "a", "b").astype(object)
-    race[0] = None
-    both = {"sex": HOLED, "race": race}
-    test = FairnessTest.from_predictions(Y, PRED, sensitive_features=both, metric="selection_rate", missing="exclude")
-    assert (test.n_unknown_, test.n_samples_) == (5, 55)
-    assert test.excluded_["reason"].tolist() == ["sex or race is missing: left out (missing='exclude')"]
-
-
 @pytest.mark.parametrize("missing", ["raise", "exclude", "group", "bounds"])
 def test_where_nobody_is_unknown_the_parameter_changes_nothing(missing):
     test, expected = run(SEX, missing), run(SEX)
@@ -124,14 +115,6 @@ def test_a_condition_is_met_by_people_of_unknown_group_too():
     (row,) = run(HOLED, "bounds", metric=miss).bounds_.to_dict("records")
     assert row["n_unknown"] == int(Y[GONE].sum())
     assert row["n_unknown_event"] == int((Y[GONE] & ~PRED[GONE].astype(bool)).sum())
-
-
-def test_a_fit_without_bounds_forgets_those_of_an_earlier_one():
-    test = FairnessTest(metric="selection_rate", missing="bounds").fit(PRED, Y, sensitive_features={"sex": HOLED})
-    assert test.bounds_ is not None
-    test.set_params(missing="exclude").fit(PRED, Y, sensitive_features={"sex": HOLED})
-    assert not hasattr(test, "bounds_")
-    assert not hasattr(test, "p_value_bounds_")
 
 
 @pytest.mark.filterwarnings("ignore:.*fewer than 2 people", "ignore:.*meets the condition")
@@ -287,15 +270,6 @@ def test_an_audit_leaves_out_only_those_of_whom_its_own_features_are_missing():
     assert of_race["p_value"] == single.p_value_
     assert found.excluded_[["feature", "n"]].to_numpy().tolist() == [["sex", 4], ["race", 3], ["sex x race", 7]]
     assert found.n_samples_ == N
-
-
-@pytest.mark.filterwarnings("ignore:.*fewer than 2 people:UserWarning")
-@pytest.mark.parametrize("missing", ["exclude", "group", "bounds"])
-def test_the_record_of_an_audit_with_unknown_groups_is_read_again(missing):
-    found, _ = audit(missing)
-    again = FairnessAudit.from_json(found.to_json())
-    assert again.to_json() == found.to_json()
-    assert str(again) == str(found)
 
 
 def test_the_p_values_of_an_audit_hold_whatever_the_groups_are():

@@ -20,10 +20,10 @@ from fairlearn.reductions import DemographicParity
 from fairlearn.reductions import GridSearch as FairGridSearch
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -44,11 +44,9 @@ from skfairtest import (
     SubgroupScan,
     ThresholdDisplay,
     UncertainGroupsTest,
-    assert_fair,
     compare_models,
     inequality_decomposition,
     make_fairness_scorer,
-    select_fair,
 )
 from skfairtest.readers import predict, unknown_groups
 
@@ -89,11 +87,6 @@ def optimizer(**params):
 def optimized(groups):
     """A model with thresholds for these groups."""
     return optimizer().fit(X, Y, sensitive_features=groups)
-
-
-@pytest.fixture(scope="module")
-def by_sex():
-    return optimized(SEX)
 
 
 @pytest.fixture(scope="module")
@@ -144,13 +137,6 @@ def test_scores_are_those_of_the_positive_label(model, name):
         test = FairnessTest(model, **params).fit(X, WORDS, **G)
         same(test, score, WORDS, **params)
         assert test.pos_label_ == label
-
-
-def test_a_regressor_and_one_of_transformed_numbers():
-    y = np.exp(X[:, 0] + RNG.normal(size=N) / 3)
-    drawn = {"metric": ["mean_squared_error", "mean_residual"], "n_resamples": 99, "random_state": 0}
-    for model in (Ridge(), TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp)):
-        same(FairnessTest(model.fit(X, y), **drawn).fit(X, y, **G), model.predict(X), y, **drawn)
 
 
 def test_anything_that_predicts_is_a_model_and_may_take_arguments():
@@ -587,40 +573,3 @@ def test_a_borrowed_disparity_has_the_number_of_fairlearn_also_with_weights(func
     drawn = {"n_resamples": 99, "random_state": 0}
     test = FairnessTest.from_predictions(Y, PLAIN.predict(X), metric=function, **drawn, **weighted)
     assert test.disparity_ == pytest.approx(function(Y, PLAIN.predict(X), **weighted), rel=1e-9)
-
-
-def score_of(function):
-    score = make_fairness_scorer(function, output="disparity")(PLAIN, X, Y, **G)
-    return score if "ratio" in function.__name__ else -score
-
-
-def of_audit(function):
-    """The most extreme disparity of all that the audit lists."""
-    found = FairnessAudit(PLAIN, metrics=[function]).fit(X, Y, **G).comparisons_["disparity"]
-    return np.minimum(found, 1 / found).min() if "ratio" in function.__name__ else np.abs(found).max()
-
-
-def of_selection(function):
-    """The tolerance up to which the only candidate is fair enough, which is its own."""
-    score = make_fairness_scorer(function, output="disparity")(PLAIN, X, Y, **G)
-    results = {"split0_test_gain": np.array([0.5]), "split0_test_fair": np.array([score]), "params": [{}]}
-    assert select_fair("gain", "fair", tolerance=abs(score))(results) == 0  # without a warning that none qualifies
-    return abs(score)
-
-
-#: The number of a function at each door.
-DOORS = {
-    "model": lambda f: FairnessTest(PLAIN, metric=f).fit(X, Y, **G).disparity_,
-    "assert_fair": lambda f: (
-        assert_fair(PLAIN, X, Y, metric=f, require="not_rejected", confidence_level=1 - 1e-12, **G).disparity_
-    ),
-    "FairnessAudit": of_audit,
-    "scorer": score_of,
-    "select_fair": of_selection,
-}
-
-
-@pytest.mark.parametrize("function", [fair.equalized_odds_difference, fair.demographic_parity_ratio])
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_has_the_number_of_fairlearn(door, function):
-    assert DOORS[door](function) == pytest.approx(function(Y, PLAIN.predict(X), **G), rel=1e-9)

@@ -4,18 +4,17 @@ import functools
 import statistics
 from itertools import combinations, permutations, product
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from fairlearn.metrics import make_derived_metric
 from scipy import stats
 from scipy.stats import hypergeom, norm
-from sklearn.metrics import mean_squared_error, normalized_mutual_info_score, recall_score
+from sklearn.metrics import normalized_mutual_info_score
 
 from skfairtest import FairnessTest, ScoreMetric
 
-MANY, FEWER = 4000, 1000  # functions of all groups are evaluated anew for every resample
+MANY, FEWER = 4000, 400  # functions of all groups are evaluated anew for every resample
 RATE = {"metric": "selection_rate"}
 # Small samples are what can be enumerated.
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
@@ -370,48 +369,7 @@ def test_a_function_of_all_groups_is_permuted_within_y_true_and_within_strata():
     assert rows[rows["stratum"].isna()]["disparity"].item() == pytest.approx((5 * found["s"] + 4 * found["t"]) / 9)
 
 
-def test_functions_of_all_groups_may_have_weights_numbers_and_company():
-    weight = np.arange(1.0, 10.0)
-    derived = make_derived_metric(metric=recall_score, transform="difference", sample_param_names=["sample_weight"])
-    test = run(TRUTH9, DECISION9, TRIPLE, derived, sample_weight=weight, n_resamples=99)
-    expected = derived(TRUTH9, DECISION9, sensitive_features=TRIPLE, sample_weight=weight)
-    assert test.disparity_ == pytest.approx(expected)
-    worst = make_derived_metric(metric=mean_squared_error, transform="group_max")
-    (y, predicted), halves = np.random.default_rng(0).normal(size=(2, 300)), np.repeat(["a", "b"], 150)
-    of_numbers = run(y, predicted, halves, worst, n_resamples=19)
-    assert of_numbers.disparity_ == pytest.approx(max(((y - predicted) ** 2)[halves == g].mean() for g in "ab"))
-    with pytest.raises(ValueError, match=r"within='y_true'.*numbers"):
-        run(y, predicted, halves, worst, within="y_true")
-    both = run(TRUTH9, DECISION9, TRIPLE, ["selection_rate", plain_function("difference")], n_resamples=99)
-    assert len(both.comparisons_) == 4
-    assert both.by_group_.index.get_level_values("metric").unique().tolist() == ["selection_rate"]
-
-
-def test_resamples_in_which_a_function_of_all_groups_fails_are_said():
-    calls = []
-
-    def fragile(y_true, y_pred, sensitive_features):
-        calls.append(1)
-        if len(calls) % 3 == 2:
-            raise KeyError("sometimes")
-        return float(np.mean(y_pred))
-
-    assert "undefined in" in run(TRUTH9, DECISION9, TRIPLE, fragile, n_resamples=99).excluded_["reason"][0]
-
-
 # How many resamples, by whom, and how long ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("function", [weighted_error, plain_function("difference")])
-def test_the_number_of_processes_changes_nothing(function):
-    one = run(TRUTH, DECISION, GROUP, function, n_resamples=99, n_jobs=1)
-    others = [run(TRUTH, DECISION, GROUP, function, n_resamples=99, n_jobs=2)]
-    for backend in ("threading", "multiprocessing"):
-        with joblib.parallel_config(backend=backend, n_jobs=2):
-            others.append(run(TRUTH, DECISION, GROUP, function, n_resamples=99))
-    for other in others:
-        pd.testing.assert_frame_equal(one.comparisons_, other.comparisons_)
-        assert np.array_equal(one.null_distribution_, other.null_distribution_, equal_nan=True)
 
 
 def test_adaptive_stops_at_the_twentieth_extreme_resample_of_each_comparison():
@@ -440,13 +398,6 @@ def test_adaptive_stops_at_the_twentieth_extreme_resample_of_each_comparison():
     assert three.excluded_.empty
 
 
-def test_adaptive_goes_on_where_there_is_something_to_find():
-    score, group = np.r_[np.tile([0.0, 1.0], 10), np.tile([2.0, 3.0], 10)], np.repeat(["a", "b"], 20)
-    test = run(np.zeros(40), score, group, "mean_squared_error", n_resamples="adaptive")
-    assert test.n_resamples_ == 9999
-    assert test.p_value_ == pytest.approx(1e-4)
-
-
 # Resampled tables of counts -------------------------------------------------------------------------------------------
 
 
@@ -464,21 +415,6 @@ def test_the_permutation_p_value_approaches_the_conditional_law(selected, counts
     assert test.p_value_ == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 40_000) + 1e-4)
     assert test.method_ == "permutation"
     assert test.null_distribution_.shape == (40_000, 1)
-
-
-@pytest.mark.parametrize("method", ["permutation", "bootstrap"])
-@pytest.mark.parametrize("groups", [{"a": (0, 5), "b": (0, 7)}, {"a": (5, 5), "b": (7, 7)}])
-def test_no_event_anywhere_is_a_p_value_of_1(selected, method, groups):
-    test = FairnessTest.from_table(selected(groups), method=method, n_resamples=199, random_state=0, **RATE)
-    assert (test.statistic_, test.disparity_, test.p_value_) == (0, 0, 1)
-    assert not test.concern_
-
-
-def test_no_p_value_is_0_by_monte_carlo(selected):
-    table = selected({"a": (0, 5000), "b": (5000, 5000)})
-    for method in ("permutation", "bootstrap"):
-        test = FairnessTest.from_table(table, method=method, n_resamples=999, random_state=0, **RATE)
-        assert test.p_value_ == pytest.approx(1 / 1000)
 
 
 @pytest.mark.parametrize("variance", ["delta", None])

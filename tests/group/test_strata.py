@@ -9,7 +9,7 @@ from scipy.stats import binom, fisher_exact, nchypergeom_fisher, norm, ttest_ind
 from scipy.stats.contingency import odds_ratio
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairtest import CountTable, FairnessTest, power
+from skfairtest import CountTable, FairnessTest
 from skfairtest.datasets import load_berkeley
 from skfairtest.inference import rates
 from skfairtest.inference.homogeneity import score_homogeneity
@@ -163,11 +163,6 @@ def test_coverage_of_exact_limits():
         assert mass[(low <= truth) & (truth <= high)].sum() >= 0.95
 
 
-def test_power_without_data_knows_none():
-    with pytest.raises(ValueError, match="has no power without data"):
-        power(n_per_group=(50, 50), metric="selection_rate", rates=(0.3, 0.5), disparity="odds_ratio")
-
-
 # Is a disparity the same in every stratum -----------------------------------------------------------------------------
 
 
@@ -187,12 +182,6 @@ def test_the_ratio_to_everyone_is_the_indirectly_standardised_one():
     rows = berkeley(compare="to_overall", disparity="ratio").comparisons_
     women = rows.query("group == 'Female' and stratum.isna()").iloc[0]
     assert women["disparity"] == pytest.approx(A.sum() / (N * (A + B) / (N + M)).sum())
-
-
-def test_without_control_features_there_are_no_rows(berkeley_table):
-    test = FairnessTest.from_table(berkeley_table.regroup("sex", []), **ADMITTED)
-    assert test.homogeneity_.empty
-    assert "p_value_adjusted" in test.homogeneity_
 
 
 def test_other_metrics_have_cochrans_q_and_rows_are_a_family(compas):
@@ -397,20 +386,6 @@ def test_values_are_the_largest_moves_of_the_groups(metric):
         path = np.concatenate([[0.0], (y_true - score)[group == name][mine].cumsum()]) / len(mine)
         kuiper = path.max() - path.min()
         assert value == pytest.approx(np.abs(path).max() if "smirnov" in metric else kuiper)
-
-
-def test_strata_are_pooled_and_tested_one_by_one():
-    y_true, score, group = of_two_slopes(1200)
-    site = np.tile(["x", "y"], 600)
-    for metric in CURVES:
-        found = FairnessTest.from_predictions(
-            y_true, score, sensitive_features=group, control_features=site, metric=metric, n_resamples=199,
-            random_state=0,
-        )  # fmt: skip
-        rows = found.comparisons_
-        assert set(rows["stratum"].dropna()) == {"x", "y"}
-        pooled = rows[rows["stratum"].isna()]
-        assert len(pooled) == (2 if metric == WITHIN else 1)
 
 
 @pytest.mark.parametrize("metric", CURVES)

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics as sk
-from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairtest import CountTable, FairnessTest, ScoreMetric
+from skfairtest import FairnessTest, ScoreMetric
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
 
@@ -199,15 +198,6 @@ def test_a_binary_f_score_is_permuted_among_those_who_count_in_it(people):
     assert more.statistic_ == test.statistic_
 
 
-def test_a_class_that_a_group_does_not_have_is_left_out_of_its_average(people):
-    some = people[(people["sex"] == "m") | ((people["truth"] != "c") & (people["label"] != "c"))]
-    women = some[some["sex"] == "f"]
-    for name in ("f1_macro", "precision_macro", "recall_macro", "jaccard_macro", "f1_weighted"):
-        test = run(some, name, n_resamples=99)
-        expected = OF_LABELS[name](women["truth"], women["label"])
-        assert test.by_group_["value"]["f"] == pytest.approx(expected, rel=1e-12)
-
-
 def test_a_class_that_nobody_of_a_group_is_predicted_to_be_in_leaves_its_precision_undefined(people):
     never = people.assign(label=people["label"].mask((people["sex"] == "f") & (people["label"] == "c"), "a"))
     with pytest.raises(ValueError, match="nobody is predicted to have"):
@@ -219,62 +209,7 @@ def test_a_class_that_nobody_of_a_group_is_predicted_to_be_in_leaves_its_precisi
     assert run(never, "f1_macro", n_resamples=99).by_group_["value"].notna().all()
 
 
-@pytest.mark.parametrize("name", ["mean_prediction", "mean_residual", "mean_squared_error", "mean_absolute_error"])
-def test_means_have_the_statistic_and_the_error_of_welch(people, name):
-    test = run(people, name, "number", "guess", n_resamples=199)
-    z = {
-        "mean_prediction": people["guess"],
-        "mean_residual": people["number"] - people["guess"],
-        "mean_squared_error": (people["number"] - people["guess"]) ** 2,
-        "mean_absolute_error": (people["number"] - people["guess"]).abs(),
-    }[name]
-    sides = [z[people["sex"] == sex] for sex in "fm"]
-    welch = stats.ttest_ind(*sides, equal_var=False)
-    assert test.statistic_ == pytest.approx(welch.statistic, rel=1e-10)
-    error = np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides))
-    assert test.comparisons_.at[0, "standard_error"] == pytest.approx(error)
-    assert (test.variance_, test.within_) == ("welch", None)
-    # The interval of permutations is close to Welch's, and that of one side is open.
-    low, high = welch.confidence_interval()
-    drawn = run(people, name, "number", "guess", n_resamples=1999)
-    assert drawn.confidence_interval_ == pytest.approx((low, high), abs=0.1 * (high - low))
-    one_sided = run(people, name, "number", "guess", n_resamples=1999, alternative="greater")
-    assert one_sided.confidence_interval_[0] > drawn.confidence_interval_[0]
-    assert one_sided.confidence_interval_[1] == np.inf
-
-
-def test_equivalence_of_means_is_two_one_sided_tests(people):
-    test = run(people, "mean_residual", "number", "guess", alternative="equivalence", margin=0.5)
-    first, second = ((people["number"] - people["guess"])[people["sex"] == sex] for sex in "fm")
-    welch = [
-        stats.ttest_ind(first + moved, second, equal_var=False, alternative=side)
-        for moved, side in ((0.5, "greater"), (-0.5, "less"), (0.0, "two-sided"))
-    ]
-    assert test.p_value_ == pytest.approx(max(one.pvalue for one in welch[:2]), rel=1e-9)
-    assert not test.concern_
-    assert test.equivalence_interval_ == pytest.approx(welch[2].confidence_interval(0.9), rel=1e-9)
-
-
 # Labels ---------------------------------------------------------------------------------------------------------------
-
-OF_CHANCES = ["roc_auc", "log_loss", "brier_score", "calibration"]
-
-
-@pytest.mark.parametrize(
-    ("labels", "pos_label"),
-    [(("no", "yes"), "yes"), ((False, True), None), ((-1, 1), None), ((1.0, 5.0), 5.0), (("paid", "due"), "due")],
-)
-def test_any_two_labels_are_the_same_to_a_metric_of_scores(people, labels, pos_label):
-    named = people.assign(positive=np.array(labels)[people["positive"]])
-    plain, other = (
-        run(data, OF_CHANCES, "positive", "chance", n_resamples=1999, **asked)
-        for data, asked in ((people, {}), (named, {"pos_label": pos_label}))
-    )
-    np.testing.assert_allclose(plain.comparisons_["statistic"], other.comparisons_["statistic"], rtol=1e-9)
-    # A positive label that comes first changes the order in which people are drawn.
-    tolerance = 0.06 if labels[1] < labels[0] else 1e-12
-    np.testing.assert_allclose(plain.comparisons_["p_value"], other.comparisons_["p_value"], atol=tolerance)
-    assert other.pos_label_ == labels[1]
 
 
 @pytest.mark.parametrize("label", ["a", "c"])
@@ -308,24 +243,6 @@ def test_scores_beside_predictions_or_alone(people):
         pd.testing.assert_frame_equal(named.comparisons_, other.comparisons_)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-@pytest.mark.parametrize("metric", ["roc_auc", "mean_residual", "matthews_corrcoef", "hinnefeld"])
-def test_a_table_gives_the_numbers_of_its_rows(compas, metric):
-    features = {
-        "sensitive_features": compas.sensitive_features["sex"],
-        "control_features": compas.sensitive_features["race"],
-        "y_score": compas.decile_score,
-    }
-    params = {"metric": metric, "n_resamples": 199, "random_state": 0}
-    rows = FairnessTest.from_predictions(compas.y_true, compas.y_pred, **features, **params)
-    counted = FairnessTest.from_table(CountTable.from_predictions(compas.y_true, compas.y_pred, **features), **params)
-    for name in ("comparisons_", "by_group_", "excluded_"):
-        pd.testing.assert_frame_equal(getattr(rows, name), getattr(counted, name))
-    assert (rows.null_distribution_ is None) is (metric in ("roc_auc", "matthews_corrcoef"))  # no resamples
-    if rows.null_distribution_ is not None:
-        assert np.array_equal(rows.null_distribution_, counted.null_distribution_, equal_nan=True)
-
-
 @pytest.mark.parametrize("transform", [lambda s: 1e300 * s, lambda s: 1e15 + 1000 * s, np.log, lambda s: s**9 - 7])
 def test_an_area_depends_on_the_order_of_scores_alone(people, transform):
     rounded = people.assign(chance=people["chance"].round(3))
@@ -334,17 +251,6 @@ def test_an_area_depends_on_the_order_of_scores_alone(people, transform):
         for data in (rounded, rounded.assign(chance=transform(rounded["chance"])))
     )
     pd.testing.assert_frame_equal(plain.comparisons_, other.comparisons_)
-
-
-@pytest.mark.parametrize("scale", [1e-100, 1e-6, 1e9, 1e100])
-def test_the_unit_of_predictions_does_not_matter(people, scale):
-    plain, other = (
-        run(people.assign(guess=factor * people["guess"]), "mean_prediction", "number", "guess", n_resamples=99)
-        for factor in (1, scale)
-    )
-    np.testing.assert_allclose(other.comparisons_["statistic"], plain.comparisons_["statistic"], rtol=1e-6)
-    np.testing.assert_allclose(other.comparisons_["p_value"], plain.comparisons_["p_value"], rtol=1e-6)
-    np.testing.assert_allclose(other.comparisons_["ci_low"] / scale, plain.comparisons_["ci_low"], rtol=1e-5)
 
 
 # Undefined ------------------------------------------------------------------------------------------------------------
@@ -402,37 +308,6 @@ def test_a_group_with_few_positives_is_small(people, name, weighted):
 # Functions ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("function", "y_pred"),
-    [
-        (sk.average_precision_score, "chance"),
-        (partial(sk.fbeta_score, beta=2), "yes"),
-        (partial(sk.balanced_accuracy_score, adjusted=True), "yes"),
-        (lambda y, p: np.float32(np.mean(p)), "yes"),
-        (lambda y, p: bool(np.mean(p) > 0.5), "yes"),
-        (lambda y, p: len(y), "yes"),
-    ],
-)
-def test_values_are_what_a_function_returns(people, function, y_pred):
-    few = people.head(30)
-    test = run(few, function, "positive", y_pred, n_resamples=19)
-    expected = [float(function(part["positive"], part[y_pred])) for _, part in few.groupby("sex")]
-    assert test.by_group_["value"].tolist() == pytest.approx(expected)
-    assert test.comparisons_["p_value"].between(0, 1, inclusive="right").all()
-
-
-def test_functions_see_labels_as_they_were_given(people):
-    seen = set()
-
-    def share(y_true, y_pred):
-        seen.update(y_pred.tolist())
-        return np.mean(y_pred == "a")
-
-    test = run(people, share, n_resamples=19)
-    assert seen == set("abc")
-    assert test.by_group_["value"].tolist() == pytest.approx(people.groupby("sex")["yes"].mean().tolist())
-
-
 def test_metrics_of_counts_with_or_without_a_variance_are_the_mean_that_they_are(people):
     few = people.head(40)
 
@@ -464,17 +339,6 @@ def test_many_different_people_are_bootstrapped_and_not_left_out_one_by_one(peop
         run(people, spread, variance="jackknife", **asked)
     few = run(people.head(40), spread, **asked, variance=None)
     assert few.statistic_ == few.disparity_
-
-
-@pytest.mark.filterwarnings("ignore:sensitive_features. .* left out of comparisons:UserWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
-def test_a_function_that_one_person_leaves_undefined_is_tested_for_the_others(people):
-    few = people.head(25).assign(sex=["a"] * 12 + ["b"] * 12 + ["z"])
-    asked = {"metric": {"own": lambda y, p: sk.r2_score(y, p)}, "y_true": "number", "y_pred": "guess"}
-    test, others = (run(some, n_resamples=19, **asked) for some in (few, few[:24]))
-    assert np.isnan(test.by_group_.loc["z", "value"])
-    assert list(test.excluded_["group"]) == ["z"]
-    assert test.disparity_ == others.disparity_
 
 
 # A set of metrics -----------------------------------------------------------------------------------------------------

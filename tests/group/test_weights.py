@@ -68,37 +68,13 @@ def test_values_are_weighted_and_equal_weights_change_no_disparity(data, metric)
         for part, found in ((data[own], row.value_group), (data[~own], row.value_other)):
             assert found == pytest.approx(RATES[metric](part["y"], part["label"], sample_weight=part["weight"]))
     for compare, disparity, strata in (
-        ("between_groups", "difference", False), ("to_overall", "ratio", False), ("to_overall", "difference", True),
-        ("to_rest", "ratio", True),
-    ):  # fmt: skip
+        ("between_groups", "difference", False),
+        ("to_overall", "ratio", True),
+    ):
         params = {"compare": compare, "disparity": disparity, "strata": strata, "method": "asymptotic"}
         weights = None, np.full(len(data), 3.0)
         plain, equal = (fit(data, metric, weight=each, **params).comparisons_ for each in weights)
         np.testing.assert_allclose(equal["disparity"], plain["disparity"], rtol=1e-12)
-
-
-@pytest.mark.parametrize(("few", "many"), [((10, 20), (40, 2000)), ((9, 30), (0, 3000))])
-def test_a_small_group_that_is_plainly_different_is_found(few, many):
-    # One half of 20 people against 2% of 2,000: Fisher's p is below 1e-9.
-    label = np.repeat([1, 0, 1, 0], [few[0], few[1] - few[0], many[0], many[1] - many[0]])
-    group = np.repeat(["a", "b"], [few[1], many[1]])
-    params = {"sensitive_features": group, "metric": "selection_rate", "random_state": 0, "n_resamples": 499}
-    plain = FairnessTest.from_predictions(None, label, **params)
-    assert plain.p_value_ < 1e-6
-    test = FairnessTest.from_predictions(None, label, sample_weight=np.ones(len(label)), **params)
-    assert test.p_value_ < 0.01
-    assert test.rejected_
-    low, high = test.confidence_interval_
-    assert 0 < low < test.disparity_ < high < 1
-
-
-@pytest.mark.parametrize("metric", ["recall", "f1", "balanced_accuracy", "roc_auc", "mean_squared_error"])
-@pytest.mark.parametrize("factor", [0.25, 1000.0])
-def test_the_scale_of_weights_changes_nothing(data, metric, factor):
-    one, other = fit(data, metric), fit(data, metric, weight=data["weight"] * factor)
-    for name in ("disparity", "standard_error", "statistic", "p_value", "ci_low", "ci_high"):
-        np.testing.assert_allclose(other.comparisons_[name], one.comparisons_[name], rtol=1e-9, atol=1e-12)
-    pd.testing.assert_frame_equal(other.by_group_, one.by_group_)
 
 
 def test_the_effective_number_of_people_is_kishs(data):

@@ -72,15 +72,14 @@ def test_a_metric_frame_over_strata_has_a_p_value_for_each(compas):
     assert frame.overall["p"] == everyone
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_make_scorer_takes_it_with_a_request(n_jobs):
+def test_make_scorer_takes_it_with_a_request():
     rng = np.random.default_rng(0)
     group = rng.choice(["a", "b"], 200)
     X = pd.DataFrame({"x": rng.normal(size=200) + (group == "b")})
     y = (X["x"] + rng.normal(size=200) > 0).astype(int)
     with config_context(enable_metadata_routing=True):
         scorer = make_scorer(fairness_p_value, metric="demographic_parity").set_score_request(sensitive_features=True)
-        search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scorer, cv=3, n_jobs=n_jobs)
+        search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scorer, cv=3)
         search.fit(X, y, sensitive_features=group)
         found = cross_validate(
             LogisticRegression(C=search.best_params_["C"]), X, y, scoring=scorer, cv=3, return_estimator=True,

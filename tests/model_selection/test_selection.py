@@ -8,12 +8,10 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes HalvingGridSearchCV importable
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 
 from skfairtest import (
-    FairnessTest,
     PairedFairnessTest,
     SensitiveStratifiedKFold,
     make_fairness_scorer,
@@ -67,16 +65,6 @@ P_VALUES = [[0.01, 0.03], [0.02, 0.04], [0.3, 0.7]]
 )
 def test_the_best_of_those_that_are_fair_enough_and_of_ties_the_fairer(gain, fair, given, expected):
     assert chosen(gain, fair, **given) == expected
-
-
-def test_twice_the_mean_of_p_values_is_one_and_the_mean_is_not():
-    # Rueschendorf's distribution: p uniform, and p' = 0.1 - p below 0.1, p elsewhere, which is uniform too.
-    p = (np.arange(100_000) + 0.5) / 100_000
-    other = np.where(p < 0.1, 0.1 - p, p)
-    np.testing.assert_allclose(np.sort(other), p, atol=1e-9)
-    mean = (p + other) / 2
-    assert (mean <= 0.05 + 1e-12).mean() == pytest.approx(0.1)
-    assert (2 * mean <= 0.1 + 1e-12).mean() == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +181,7 @@ def test_a_search_refits_the_candidate_that_is_chosen(hired, kind):
     more = {"n_iter": 3, "random_state": 0} if kind is RandomizedSearchCV else {}
     for given in ({"tolerance": 0.2}, {"alpha": 0.05}):
         choose = select_fair("acc", "fair" if "tolerance" in given else "p", **given)
-        search = search_of([1e-6, 1e-3, 1.0], kind=kind, cv=cv, refit=choose, n_jobs=2, **more).fit(*hired)
+        search = search_of([1e-6, 1e-3, 1.0], kind=kind, cv=cv, refit=choose, **more).fit(*hired)
         scores = pd.DataFrame(search.cv_results_)
         combined = np.minimum(1, 2 * scores["mean_test_p"])
         fair = scores["mean_test_fair"] >= -0.2 if "tolerance" in given else combined > 0.05
@@ -210,16 +198,6 @@ def test_a_search_without_a_fair_candidate_warns_and_takes_the_fairest(hired):
     assert search.best_index_ == int(np.argmax(search.cv_results_["mean_test_fair"]))
 
 
-def test_a_halving_search_never_asks_as_the_note_says(hired):
-    choose = select_fair("acc", "no such key", tolerance=0.1)
-    fair = make_fairness_scorer("demographic_parity", sensitive_features="female")
-    search = HalvingGridSearchCV(
-        LogisticRegression(), {"C": [1e-3, 1.0]}, scoring=fair, refit=choose, cv=3, random_state=0
-    ).fit(*hired)
-    last = np.flatnonzero(search.cv_results_["iter"] == search.cv_results_["iter"].max())
-    assert search.best_index_ == last[np.argmax(search.cv_results_["mean_test_score"][last])]
-
-
 def test_every_fold_without_groups_is_an_error_that_says_where_to_look(hired):
     search = search_of([1.0], refit=select_fair("acc", "fair", tolerance=0.1))
     search.scoring["fair"] = make_fairness_scorer("demographic_parity")
@@ -227,16 +205,6 @@ def test_every_fold_without_groups_is_an_error_that_says_where_to_look(hired):
         warnings.simplefilter("ignore")  # scikit-learn's, which hold the reason
         with pytest.raises(ValueError, match=r"all 1 candidates have a nan among their scores of 'fair'.*not passed"):
             search.fit(*hired)
-
-
-def test_a_search_scores_by_what_is_maximized_and_its_choice_is_tested_on_other_people(hired):
-    X, y = hired
-    search = search_of([1e-6, 1.0], refit=select_fair("acc", "fair", tolerance=0.3)).fit(X[:400], y[:400])
-    test = FairnessTest(search.best_estimator_, metric="demographic_parity")
-    assert not test.fit(X[400:], y[400:], sensitive_features=X["female"][400:]).concern_
-    assert search.best_index_ == 0
-    assert search.score(X, y) == search.best_estimator_.score(X, y)
-    assert (cross_val_score(search, X, y, cv=2, error_score="raise") > 0.5).all()
 
 
 # --- against a baseline ----------------------------------------------------------------------------------------------
@@ -320,25 +288,3 @@ def test_a_scorer_with_a_baseline_checks_its_parameters_and_shows_them(params, m
     scorer = make_fairness_scorer("selection_rate", output="p_value", baseline=BASELINE)
     expected = "make_fairness_scorer('selection_rate', output='p_value', baseline=Threshold(), random_state=0)"
     assert repr(scorer) == expected
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize(("n_folds", "runs"), [(1, 60), (3, 20)])
-def test_candidates_that_are_not_fairer_qualify_in_at_most_five_percent_of_searches(n_folds, runs):
-    """Three candidates have the baseline's disparity, and change other people's predictions: nobody is fairer."""
-    rng, wrong = np.random.default_rng([21, n_folds]), 0
-    for _ in range(runs):
-        p = np.empty((3, n_folds))
-        for fold in range(n_folds):
-            group = rng.integers(0, 2, 240)
-            a = rng.random(240) < np.where(group == 0, 0.3, 0.5)
-            # A share of all predictions is drawn anew at the same rates: disparities stay.
-            again = rng.random((3, 240)) < np.where(group == 0, 0.3, 0.5)
-            b = np.where(rng.random((3, 240)) < 0.3, again, a)
-            for candidate in range(3):
-                p[candidate, fold] = PairedFairnessTest.from_predictions(
-                    None, a.astype(int), b[candidate].astype(int), sensitive_features=group, metric="selection_rate",
-                    alternative="fairer",
-                ).p_value_  # fmt: skip
-        wrong += bool((adjusted_p_values(p) <= BETTER.alpha).any())
-    assert wrong <= runs * (0.05 + 3 * np.sqrt(0.05 * 0.95 / runs))

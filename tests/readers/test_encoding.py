@@ -82,58 +82,6 @@ def test_codes_are_not_the_array_of_the_caller():
     assert codes.tolist() == [0, 1, 1]
 
 
-@pytest.mark.parametrize("values", [[True, 1, "a"], [1, True, "a"], [1.0, "a", 1, True]])
-def test_equal_numbers_of_several_kinds_are_one_level_whatever_came_first(values):
-    levels, _, _ = encode(np.array(values, dtype=object))
-    assert [repr(level) for level in levels] == ["1", "'a'"]
-
-
-def test_missing_values_are_counted_and_marked():
-    values = np.array([None, "a", np.nan, pd.NA, pd.NaT, "nan"], dtype=object)
-    levels, codes, n_missing = encode(values)
-    assert (levels, codes.tolist(), n_missing) == (("a", "nan"), [-1, 0, -1, -1, -1, 1], 4)
-
-
-def test_masked_values_are_missing_and_the_callers_array_is_untouched():
-    values = np.ma.array([3, 1, 2], mask=[0, 1, 0])
-    levels, codes, n_missing = encode(values)
-    assert (levels, codes.tolist(), n_missing) == ((2, 3), [1, -1, 0], 1)
-    assert values.data.tolist() == [3, 1, 2]
-
-
-def test_only_observed_categories_in_the_order_of_their_values():
-    values = pd.Categorical(["m", "a"], categories=["z", "m", "a"], ordered=True)
-    assert encode(pd.Series(values))[0] == ("a", "m")
-
-
-def test_dates_stay_dates():
-    assert encode(np.array(["2020-01-01"], dtype="datetime64[ns]"))[0] == (pd.Timestamp("2020-01-01"),)
-
-
 @pytest.mark.skipif(not hasattr(np, "dtypes") or not hasattr(np.dtypes, "StringDType"), reason="NumPy 2")
 def test_numpy_strings_of_variable_width():
     assert_encodes(np.array(["b", "a"], dtype=np.dtypes.StringDType()), ["b", "a"])
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
-def test_unusual_floats(dtype):
-    assert_encodes(np.array([1.5, 0.0], dtype=dtype), [1.5, 0.0])
-
-
-def test_columns_are_numbered_as_numpy_does():
-    rng = np.random.default_rng(5)
-    numbers = rng.integers(-40, 300, 500)
-    columns = [
-        numbers,
-        numbers.astype(np.int16),
-        numbers % 2 == 0,
-        numbers.astype(str),
-        np.array([f"{'é' * (n % 5)} {n}" for n in numbers]),
-        np.char.encode(numbers.astype(str), "ascii").astype("S8"),
-    ]
-    for values in columns:
-        levels, codes, n_missing = encode(values)
-        expected, places = np.unique(values, return_inverse=True)
-        assert (list(levels), n_missing) == (expected.tolist(), 0)
-        np.testing.assert_array_equal(codes, places)
-        assert codes.dtype == np.min_scalar_type(len(levels) - 1)

@@ -8,9 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.metrics import roc_auc_score
 
-from benchmarks.make_compas_counts import data_folder
 from skfairtest import CountTable, FairnessAudit, FairnessTest
 from skfairtest.datasets import load_compas
 from skfairtest.readers import engines
@@ -225,17 +223,6 @@ def test_the_plan_groups_in_the_engine_and_reads_only_what_is_asked(engine, peop
         assert "weight" not in scanned
 
 
-def test_people_in_any_order_give_one_table(people):
-    shuffled = people.sample(frac=1, random_state=0)
-    asked = {"y_true": "qualified", "y_score": "score", "score_bins": 64, "sensitive_features": "name"}
-    assert CountTable.from_frame(people, **asked) == CountTable.from_frame(shuffled, **asked)
-
-
-def test_a_column_may_be_truth_and_prediction(compas):
-    table = CountTable.from_frame(compas, y_true="risk", y_pred="risk", sensitive_features="sex")
-    assert table.cells == ((0, 0), (1, 1))
-
-
 # What is refused -----------------------------------------------------------------------------
 
 
@@ -418,24 +405,6 @@ def test_means_of_numbers_are_tested_from_bins(people):
     assert FairnessTest.from_table(few, **asked).binning_error_ > 0
 
 
-@pytest.mark.parametrize("power", [1, 40])
-def test_a_thousand_bins_give_the_area_to_four_digits(power):
-    people = synthetic(200_000, seed=1)
-    score = people["score"] ** power
-    table = CountTable.from_frame(
-        people.assign(score=score), y_true="qualified", y_score="score", score_bins=1024, sensitive_features="flag"
-    )
-    test = FairnessTest.from_table(table, metric="roc_auc", method="asymptotic")
-    for flag, value in test.by_group_["value"].items():
-        chosen = people["flag"] == flag
-        assert abs(value - roc_auc_score(people["qualified"][chosen], score[chosen])) < 1e-4
-    exact = FairnessTest.from_predictions(
-        people["qualified"], None, y_score=score, sensitive_features=people["flag"], metric="roc_auc",
-        method="asymptotic",
-    )  # fmt: skip
-    assert test.statistic_ == pytest.approx(exact.statistic_, rel=0.01)
-
-
 def test_bins_of_scores_near_one_are_fine():
     # Saturated probabilities: nearly all of them within a millionth of 1.
     rng = np.random.default_rng(0)
@@ -525,37 +494,6 @@ def test_sums_of_weights_cannot_be_resampled(people, asked):
 
 
 # Large ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", EVERY_ENGINE)
-def test_a_million_people_on_every_engine(engine, tmp_path):
-    people = synthetic(1_000_000, seed=2)
-    features = ["name", "flag", "zero", "kind"]
-    asked = {"y_true": "qualified", "sensitive_features": features}
-    frame = frame_of(engine, people, tmp_path)
-    table = CountTable.from_frame(frame, y_pred="approved", **asked)
-    expected = CountTable.from_predictions(people["qualified"], people["approved"], sensitive_features=people[features])
-    assert table == expected
-    p_values = [FairnessTest.from_table(t.regroup("name"), metric="equalized_odds").p_value_ for t in (table, expected)]
-    assert p_values[0] == p_values[1]
-    asked["sensitive_features"] = "flag"
-    binned = CountTable.from_frame(frame, y_score="steep", score_bins=1024, **asked)
-    assert binned == CountTable.from_frame(pl.from_pandas(people), y_score="steep", score_bins=1024, **asked)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", EVERY_ENGINE)
-def test_adult_on_every_engine(engine, tmp_path):
-    path = data_folder() / "adult.csv.gz"
-    if not path.exists():
-        pytest.skip("adult.csv.gz is not here")
-    adult = pd.read_csv(path, keep_default_na=False)
-    income = adult.columns[-1]
-    features = ["sex", "race"]
-    table = CountTable.from_frame(frame_of(engine, adult, tmp_path), y_true=income, sensitive_features=features)
-    assert table == CountTable.from_predictions(adult[income], sensitive_features=adult[features])
-    assert table.n_samples == len(adult)
 
 
 #: Names that some engine takes for a pattern, a quotation, a field of a struct or an expression.

@@ -67,10 +67,3 @@ def test_names_among_numbers_stay_as_they_are():
     counted, edges = in_intervals(read_column(mixed, "age"), 3, counts)
     by_row, same = in_intervals(read_column(np.repeat(mixed, counts), "age"), 3)
     assert (counted.levels, edges) == (by_row.levels, same)
-
-
-def test_integers_and_other_numbers_are_in_one_order():
-    column, edges = in_intervals(read_column(np.array([4, 1.5, 2, 3.5, 3, 0.5], dtype=object), "x"), 2)
-    assert edges == (0.5, 3.0, 4.0)
-    assert column.values.tolist()[1] == column.values.tolist()[2] == column.levels[0]
-    assert column.values.tolist()[3] == column.levels[1]

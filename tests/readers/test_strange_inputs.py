@@ -24,7 +24,7 @@ from skfairtest import (
     power,
 )
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers import Column, read_column, read_columns, read_values, read_weights
+from skfairtest.readers import Column, read_column, read_columns, read_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* rests on few people")
 
@@ -149,18 +149,6 @@ def test_what_is_no_parameter_is_an_error_that_names_it(asked, said):
         asked()
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda columns: pa.Table.from_arrays([pa.array(Y)] * 3, columns),
-        lambda columns: pd.DataFrame([Y] * 3, index=columns).T,
-    ],
-)
-def test_columns_of_one_name_are_an_error_that_lists_them(made):
-    with pytest.raises(ParameterError, match=r"^frame has several columns called 'a'"):
-        CountTable.from_frame(made(["y", "a", "a"]), y_pred="y", sensitive_features="a")
-
-
 # Byte order -----------------------------------------------------------------------------------------------------------
 
 
@@ -179,18 +167,6 @@ def test_dates_of_another_byte_order_are_the_same_dates(kind):
     assert decoded(spans) == [pd.Timedelta(0), pd.Timestamp("1969-05-06") - pd.Timestamp("2026-01-02")]
 
 
-def test_a_structured_array_of_another_byte_order_has_the_same_columns():
-    rows = np.array([(1.5, 2), (2.5, 2)], dtype=[("a", ">f8"), ("b", ">i4")])
-    columns = read_columns(rows, "sensitive_features", default_name="s")
-    assert [column.levels for column in columns] == [(1.5, 2.5), (2,)]
-
-
-def test_many_scores_of_another_byte_order_are_numbers_too():
-    scores = np.linspace(0, 1, 500)
-    np.testing.assert_array_equal(read_values(scores.astype(">f8"), "y_score").values, scores)
-    np.testing.assert_array_equal(read_weights(scores.astype(">f4")).values, scores.astype("f4"))
-
-
 # Text -----------------------------------------------------------------------------------------------------------------
 
 
@@ -207,21 +183,6 @@ def test_text_that_ends_in_nul_is_a_label_of_its_own(values, levels):
     assert column.levels == levels
     assert column.codes.tolist() == [1, 0]
     assert column.values.tolist() == [levels[1], levels[0]]
-
-
-def test_groups_that_differ_by_a_nul_are_two_groups():
-    test = run(sensitive_features=[np.str_("a\x00")] * 4 + ["a"] * 4)
-    assert test.groups_ == ["a", "a\x00"]
-    assert test.by_group_["n"].tolist() == [4, 4]
-    assert test.by_group_["value"].tolist() == [0.25, 0.75]
-
-
-def test_functions_of_labels_are_handed_text_that_ends_in_nul():
-    def share(y_true, y_pred):
-        return float(np.mean([label == "a\x00" for label in y_pred]))
-
-    test = run(y_true=["a"] * 8, y_pred=["a\x00"] * 4 + ["a"] * 4, metric=share)
-    assert test.by_group_["value"].tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -264,15 +225,6 @@ def test_tuples_can_be_groups(labels):
     assert "a" in str(audit)
 
 
-@pytest.mark.parametrize(
-    ("rows", "widths"),
-    [([("a", 1), ("b",)], "1, 2"), ([("a", 1), "ab"], "0, 2"), ([("a",), 5], "0, 1"), ([["a", 1], {"b": 2}], "0, 2")],
-)
-def test_a_list_of_ragged_rows_is_an_error_that_says_so(rows, widths):
-    with pytest.raises(ValueError, match=rf"sensitive_features is a list of rows of different lengths \[{widths}\]"):
-        run(sensitive_features=rows * 4)
-
-
 def test_cells_of_a_list_of_rows_can_be_anything_but_columns():
     columns = read_columns([(("a", 1), "x"), ("b", "x")], "sensitive_features", default_name="s")
     assert [column.levels for column in columns] == [("b", ("a", 1)), ("x",)]
@@ -286,23 +238,6 @@ def test_any_sequence_keeps_the_types_of_its_values(container):
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
-
-TWICE = pd.DataFrame([[1, 2]] * 8, columns=["a", "a"])
-TABLES = {"pandas": TWICE, "pyarrow": pa.Table.from_arrays([pa.array([1] * 8), pa.array([2] * 8)], ["a", "a"])}
-
-
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("argument", ["clusters", "sample_weight", "y_true", "y_pred"])
-def test_a_table_where_one_column_is_needed_is_an_error_whatever_its_names(table, argument):
-    with pytest.raises(ValueError, match=rf"^{argument}( must have one dimension| is a table)"):
-        run(**{argument: TABLES[table]})
-
-
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("argument", ["sensitive_features", "control_features"])
-def test_features_of_one_name_are_an_error(table, argument):
-    with pytest.raises(ValueError, match=f"{argument} has several columns named 'a'"):
-        run(**{argument: TABLES[table]})
 
 
 # Indexes --------------------------------------------------------------------------------------------------------------
@@ -330,14 +265,6 @@ def test_indexes_of_different_kinds_share_no_label_and_the_default_one_says_noth
     dates = pd.Index([f"2026-01-0{i + 1}" for i in range(8)])
     with pytest.raises(ValueError, match="y_pred and sensitive_features have pandas indexes that share no label"):
         run(y_pred=pd.Series(Y, index=index), sensitive_features=pd.Series(GROUPS, dates))
-
-
-def test_labels_of_a_multiindex_are_compared_with_tuples():
-    flat = pd.Index(list(LEVELS)[::-1], tupleize_cols=False)
-    with pytest.raises(
-        ValueError, match="y_pred and sensitive_features have pandas indexes that hold the same labels in another order"
-    ):
-        run(y_pred=pd.Series(Y, index=LEVELS), sensitive_features=pd.Series(GROUPS, index=flat))
 
 
 # Numbers --------------------------------------------------------------------------------------------------------------
@@ -459,12 +386,6 @@ def test_a_label_that_cannot_be_compared_is_not_among_the_labels(strange):
 def test_a_feature_with_the_name_of_a_column_of_the_table_is_an_error_that_names_its_parameter(argument):
     with pytest.raises(ValueError, match=f"{argument}: a feature is named 'count'"):
         run(**{argument: {"count": GROUPS}})
-
-
-def test_a_frame_says_that_metricframe_takes_tuples_for_several_features():
-    rows = np.array([("a", 1)] * 4 + [("b", 2)] * 4, dtype=[("s", "U1"), ("n", int)])
-    with pytest.raises(ValueError, match="holds tuples, which MetricFrame treats as several features"):
-        SignificanceFrame(metrics=_share, y_true=Y, y_pred=Y, sensitive_features=GROUPS, control_features=rows)
 
 
 def _share(y_true, y_pred):
