@@ -32,7 +32,7 @@ from scipy.special import fdtrc
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfairtest._utils.checks import is_number
+from skfairtest._utils.checks import check_number, is_number
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.features import Features, read_features
@@ -596,10 +596,8 @@ class SensitiveSubspace(FairMetric):
         """
         features, values = self._read(X, reset=True)
         level = self.level
-        if not (level is None or level == "auto" or (is_number(level) and 0 < level < 1)):
-            raise ParameterError(
-                f"level must be 'auto', None, or a number between 0 and 1, such as 0.05; found {level!r}"
-            )
+        if not isinstance(level, str) or level != "auto":
+            check_number("level", level, 0, 1, bounds="()", optional=True)
         columns = self._sensitive_positions(features)
         if sensitive_features is None and not columns:
             raise ParameterError(MISSING)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.checks import finite_numbers
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
@@ -271,11 +272,8 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
             share = features.values[:, block].mean(axis=0)
             scale[list(block)] = np.where(share > 0, np.sqrt(share), 1.0)
         return scale
-    try:
-        scale = np.asarray(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        scale = np.zeros(0)
-    if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():
+    scale = finite_numbers(given)
+    if len(scale) != len(features.names) or not (scale > 0).all():
         raise ParameterError(
             f"feature_scale must be None, 'std', or one finite number above 0 for each of the {len(features.names)} "
             f"features; found {given!r}"
