@@ -17,7 +17,7 @@ p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the interval reaches from 
 for ``ratio_of_means`` the people who have a loss before.
 
 **Small samples.** A long right tail of ratios makes the test conservative, a long left tail makes it reject too often,
-and ``ratio_of_means`` of skewed losses rejects too often with either. ``python -m benchmarks.individual`` measures it.
+and ``ratio_of_means`` of skewed losses rejects too often with either; ``python -m benchmarks.individual level``.
 
 References
 ----------

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from benchmarks import individual_people
+from benchmarks import individual
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import (
     FairnessAudit,
@@ -386,12 +386,12 @@ def test_doubts_stand_under_the_verdict(skilled):
     assert any(line.startswith("Doubtful: X has 9 people") for line in str(test).splitlines()[1:4])
 
 
-@pytest.fixture(scope="module", params=list(individual_people.SOURCES))
+@pytest.fixture(scope="module", params=list(individual.SOURCES))
 def found(request):
     """The models of a data set, and samples of its people."""
     if not (data_folder() / "adult.csv.gz").exists():
         pytest.skip("the raw data are not here")
-    return individual_people.run(request.param, 6, np.random.default_rng(1))
+    return individual.run(request.param, 6, np.random.default_rng(1))
 
 
 @pytest.mark.slow
