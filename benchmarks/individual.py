@@ -1,37 +1,85 @@
-"""How often the test of individual fairness rejects fair models: ``python -m benchmarks.individual [--quick]``.
+"""The test of individual fairness: ``python -m benchmarks.individual STUDY [--quick] [--only SECTION]``.
 
-Level: how often a logistic model is rejected whose audit value in the population is 1.1, exactly the tolerance of 1.25,
-1.3 or 1.5, and how often the interval holds the true value; the truth is an integral that is computed, not simulated
-(see _logistic_population). In one design ratios have a long right tail, in the other a long left one. Ways: the same at
-a boundary for differences of what models say, and for the search of forests; the tolerance is then the value of that
-very map, integrated or from a million people of its own.
+``level``: how often a logistic model is rejected whose audit value in the population is 1.1, exactly the tolerance of
+1.25, 1.3 or 1.5, and how often the interval holds the true value; the truth is an integral that is computed, not
+simulated (see _logistic_population). In one design ratios have a long right tail, in the other a long left one. Ways:
+the same at a boundary for differences of what models say, and for the search of forests; the tolerance is then the
+value of that very map, integrated or from a million people of its own. An unfair example is a function of one person.
+So people are moved in one pass and then dealt into samples; of some samples it is checked that the test finds the same.
 
-An unfair example is a function of one person. So people are moved in one pass and then dealt into samples; of some
-samples it is checked that the test finds the same.
+``evidence``: verdicts where there is no direction to learn, and where there is one. Coins: the sensitive feature is a
+coin flip, so that X holds no trace of it, on people of a normal population and of real tables. Blind: the sensitive
+feature shifts one column, and the model has no weight on it. Used: a model with a weight on what the sensitive feature
+shifts, one column or six that correlate by .95. Planted: a model that uses the sensitive feature, a column of X, with
+log odds of 1.5. Of blind models and of those that use proxies: how often the interval holds the value of the direction
+that the whole population gives, and the value that the learned metrics have for fresh people of the same population.
+Searched: the same of models without derivatives. ``--data-sets N`` draws N data sets in every cell, the first of those
+that a full run draws.
 
-Without ``--quick`` the figures are written to benchmarks/results/individual.json with the seed and versions.
+``people``: Adult, COMPAS and German credit, with a column of text beside them, the district, that gives the sensitive
+feature away nine times in ten. A pipeline of one-hot categories, scaled numbers and logistic regression is fitted on
+one half. The fair model is that one with what the sensitive subspace of the training people leaves free projected out
+of its coefficients; the unfair one is the fair one with a weight on the district. Samples of the other half are tested
+with every default: how often is either rejected. For the fitted model itself: the statistic in other units, in another
+encoding, by a search, and how many unfair examples have an impossible value.
+
+Without ``--quick`` the figures are written to benchmarks/results with the seed, versions and numbers of data sets.
 """
 
 import argparse
+import json
 import sys
-import time
 import warnings
+from functools import cache
 from pathlib import Path
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier
+import pandas as pd
+from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from benchmarks.common.logistic_population import MAP, TOLERANCE, Design, Map, Population
+from benchmarks.common.logistic_population import MAP, TOLERANCE, Design, Map, Population, logistic
 from benchmarks.common.results import write
+from benchmarks.make_compas_counts import data_folder
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
+from skfairtest.individual.metric import learn, similarity
+from skfairtest.individual.model import affine
+from skfairtest.individual.people import people_of, ranges_of, scale_of
 from skfairtest.individual.statistics import audit_value
 
-SEED = 20261122
-ALPHA = 0.05
-RESULTS = Path(__file__).parent / "results" / "individual.json"
+RESULTS = Path(__file__).parent / "results"
+#: Seeds of the studies.
+SEEDS = {"level": 20261122, "evidence": 20261125, "people": 20261123}
+#: People of a sample of a real table.
+PEOPLE = 1000
 
+
+def share(found):
+    """A share of data sets and its Monte-Carlo error."""
+    value = float(np.mean(found))
+    error = float(np.sqrt(value * (1 - value) / len(found)))
+    return {"share": round(value, 4), "error": round(error, 4), "data_sets": len(found)}
+
+
+def text(found):
+    return f"{found['share']:.3f} ({found['error']:.3f})"
+
+
+def tested(model, X, y, sensitive, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of single samples
+        return IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sensitive)
+
+
+ALPHA = 0.05
 STATISTICS = ("loss_ratio", "ratio_of_means", "error_rate_ratio")
-PEOPLE = (50, 100, 400, 1600)
+SAMPLES = (50, 100, 400, 1600)
 
 #: Labels nearly as the models say; and models that are wrong about many, of whom nearly all are harmed alike.
 FEW = Design("few are harmed much", Population(truth=(0.0, 1.0, 4.0)), 0.4, 4.0)
@@ -46,13 +94,6 @@ TRAINED = 2000
 AT_ONCE, MANY = 200_000, 1_000_000
 #: From so many people on a size of at most this is held for near enough: set by what was measured, not derived.
 ENOUGH, NEAR = 400, 0.065
-
-
-def share(found):
-    """A share of data sets and its Monte-Carlo error."""
-    value = float(np.mean(found))
-    error = float(np.sqrt(value * (1 - value) / len(found)))
-    return {"share": round(value, 4), "error": round(error, 4), "data_sets": len(found)}
 
 
 def pool(population, unfair_map, model, n, rng, **params):
@@ -114,7 +155,7 @@ def level(designs, people, n_data_sets, n_most, sequence):
 
 
 def trained(model):
-    X, y, _ = FEW.population.draw(TRAINED, np.random.default_rng(SEED))
+    X, y, _ = FEW.population.draw(TRAINED, np.random.default_rng(SEEDS["level"]))
     return model.fit(X, y)
 
 
@@ -150,59 +191,457 @@ def by_way(people, n_data_sets, n_many, sequence):
                 }  # fmt: skip
 
 
-def text(found):
-    return f"{found['share']:.3f} ({found['error']:.3f})"
-
-
 def failures_of(results):
     """What a promise of the package does not keep, beyond three Monte-Carlo errors."""
-    for cell in results["level"]:
+    for cell in results.get("level", []):
         found = cell["rejected"]
         if cell["value"] <= TOLERANCE and cell["people"] >= ENOUGH and found["share"] > NEAR + 3 * found["error"]:
             where = f"{cell['design']}, {cell['statistic']} {cell['value']} of {cell['people']} people"
             yield f"{where}: rejected in {text(found)}"
-    for cell in results["ways"]:
+    for cell in results.get("ways", []):
         found = cell["rejected"]
         if cell["people"] >= ENOUGH and found["share"] > NEAR + 3 * found["error"]:
             yield f"{cell['model']}, {cell['statistic']}, {cell['people']} people: rejected in {text(found)}"
 
 
+#: People of the training of a pipeline.
+HALF = 5000
+#: Log odds between the two districts that the unfair model adds.
+LOG_ODDS = 4.0
+SEEN_THROUGH = 0.9
+
+
+def adult():
+    records = pd.read_csv(data_folder() / "adult.csv.gz").dropna()
+    left_out = ["income", "split", "sex", "race", "fnlwgt", "native_country", "education", "relationship"]
+    return records.drop(columns=left_out), records["income"] == ">50K", records["sex"]
+
+
+def compas():
+    records = pd.read_csv(data_folder() / "compas.csv")
+    records = records[records["race"].isin(["African-American", "Caucasian"])]
+    counts = ["priors_count", "juv_fel_count", "juv_misd_count", "juv_other_count"]
+    return records[["age", *counts, "c_charge_degree", "sex"]], records["two_year_recid"] == 1, records["race"]
+
+
+def german():
+    records = pd.read_csv(data_folder() / "german.csv")
+    sex = records["personal_status_sex"].isin(["A92", "A95"]).map({True: "f", False: "m"})
+    return records.drop(columns=["credit_risk", "personal_status_sex"]), records["credit_risk"] == 1, sex
+
+
+SOURCES = {"adult": adult, "compas": compas, "german": german}
+
+
+def pipeline(X, **encoding):
+    """Return a pipeline as one writes it for a table with text."""
+    numbers = X.select_dtypes("number").columns.tolist()
+    text = [column for column in X if column not in numbers]
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False, **encoding)
+    first = ColumnTransformer([("numbers", StandardScaler(), numbers), ("text", encoder, text)])
+    return make_pipeline(first, LogisticRegression(C=1.0, max_iter=5000))
+
+
+def with_coefficients(model, coefficients):
+    """Return a copy of a fitted pipeline with other coefficients."""
+    line = clone(model[-1])
+    line.__dict__.update(model[-1].__dict__)
+    line.coef_ = np.atleast_2d(coefficients)
+    return make_pipeline(model[0], line)
+
+
+def blind(model, X, y, sensitive):
+    """Return the coefficients without what the sensitive subspace of these people leaves free."""
+    people = people_of(X, y, sensitive, numbers=False, estimator=model)
+    features, truth = people.features, people.y_true.codes.astype(float)
+    scale = scale_of("std", features, ranges_of("observed", features))
+    similar = similarity("sensitive_subspace", people, scale, 0.05)
+    (metric,), _, _ = learn(similar.metric, features, truth, similar.sensitive, scale)
+    encode, _ = affine(model[0].transform, features)
+    free = metric.directions_ @ (scale[:, None] * encode)
+    coefficients = model[-1].coef_[0]
+    return coefficients - np.linalg.pinv(free) @ (free @ coefficients)
+
+
+def taken(rows, X, y, sensitive):
+    """Return some people, with indexes of their own."""
+    return X.iloc[rows].reset_index(drop=True), y.iloc[rows].reset_index(drop=True), sensitive.iloc[rows].to_numpy()
+
+
+def impossible(test, X):
+    """Count values of unfair examples that nobody could have."""
+    moved = test.unfair_examples_
+    wrong = 0
+    for column in X:
+        if X[column].dtype == object or isinstance(X[column].dtype, pd.StringDtype):
+            wrong += int((~moved[column].isin(set(X[column]))).sum())
+        else:
+            wrong += int((~moved[column].between(X[column].min(), X[column].max())).sum())
+    return wrong
+
+
+def run(name, n_samples, rng):
+    """Fit the models of a data set, and test samples of the other half."""
+    X, y, sensitive = (part.reset_index(drop=True) for part in SOURCES[name]())
+    said = sensitive == sensitive.iloc[0]
+    X = X.assign(district=np.where(said == (rng.random(len(X)) < SEEN_THROUGH), "north", "south"))
+    order = rng.permutation(len(X))
+    half = len(X) // 2
+    train, rest = order[: min(half, HALF)], order[half:]
+    model = pipeline(X).fit(X.iloc[train], y.iloc[train])
+    fair = blind(model, X.iloc[train], y.iloc[train], sensitive.iloc[train])
+    names = list(model[0].get_feature_names_out())
+    unfair = fair.copy()
+    unfair[names.index("text__district_north")] += LOG_ODDS
+    found = {"data": name, "samples": n_samples, "people": PEOPLE}
+    for kind, coefficients in (("fair", fair), ("unfair", unfair)):
+        made = with_coefficients(model, coefficients)
+        statistics, rejected = [], 0
+        for _ in range(n_samples):
+            test = tested(made, *taken(rng.choice(rest, PEOPLE), X, y, sensitive))
+            statistics.append(test.statistic_)
+            rejected += test.rejected_
+        mean, sd = float(np.mean(statistics)), float(np.std(statistics))
+        found[kind] = {"rejected": rejected, "mean": round(mean, 4), "sd": round(sd, 4)}
+    people = taken(rng.permutation(rest)[:PEOPLE], X, y, sensitive)
+    found["fitted"] = same_verdicts(model, unfair, X.iloc[train], y.iloc[train], *people)
+    return found
+
+
+def same_verdicts(model, unfair, X_train, y_train, X, y, sensitive):
+    """Return statistics and verdicts of one model told in several ways; the last two are of the unfair one."""
+    numbers = X.select_dtypes("number").columns
+    factors = np.resize([-3.0, 0.01, 250.0], len(numbers))
+
+    def rescaled(X):
+        return X.assign(**{name: factor * X[name] + 7.0 for name, factor in zip(numbers, factors, strict=True)})
+
+    def recoded(X):
+        return X.assign(district=(X["district"] == "north").astype(float))
+
+    dropped = pipeline(X_train, drop="first").set_params(logisticregression__C=1e6)
+    dropped.set_params(columntransformer__text__handle_unknown="error")
+    weak = pipeline(X_train).set_params(logisticregression__C=1e6)
+    planted = with_coefficients(model, unfair)
+    tests = {
+        "as fitted": tested(model, X, y, sensitive),
+        "other units": tested(pipeline(X).fit(rescaled(X_train), y_train), rescaled(X), y, sensitive),
+        "numbers for yes and no": tested(pipeline(recoded(X)).fit(recoded(X_train), y_train), recoded(X), y, sensitive),
+        "no penalty": tested(weak.fit(X_train, y_train), X, y, sensitive),
+        "no penalty, first categories dropped": tested(dropped.fit(X_train, y_train), X, y, sensitive),
+        "searched": tested(model, X, y, sensitive, gradient="search"),
+        "unfair": tested(planted, X, y, sensitive),
+        "unfair, searched": tested(planted, X, y, sensitive, gradient="search"),
+    }
+    return {
+        key: {"statistic": round(test.statistic_, 4), "rejected": bool(test.rejected_)} for key, test in tests.items()
+    } | {
+        "impossible": sum(impossible(tests[key], X) for key in ("as fitted", "searched", "unfair", "unfair, searched"))
+    }
+
+
+#: People of a model's training on a real table, and of the truth of a direction.
+TRAINING, DRAWN = 2000, 100_000
+#: People of the training and of the truth of models that are searched; fresh people of other models, and of those.
+FITTED, SEARCHED, FRESH = 4000, 20_000, (5000, 1000)
+MODELS = {
+    "logistic regression": lambda: LogisticRegression(max_iter=2000),
+    "least squares": LinearRegression,
+    "boosted trees": lambda: HistGradientBoostingClassifier(max_iter=30),
+    "forest": lambda: RandomForestClassifier(30, min_samples_leaf=5, random_state=0),
+}
+
+
+def verdicts(tests):
+    """Return the shares of verdicts."""
+    found = [test.verdict_ for test in tests]
+    return {name: share([verdict == name for verdict in found]) for name in ("unfair", "no_trace")}
+
+
+def normal(n, rng):
+    X = rng.normal(size=(n, 6))
+    return X, (X[:, :3].sum(axis=1) * 1.5 + rng.normal(size=n) > 0).astype(int)
+
+
+def coins(n_data_sets, sequence):
+    """Toss a coin for the sensitive feature."""
+    children = iter(sequence.spawn(len(MODELS) * (1 + len(SOURCES))))
+    for name, made in MODELS.items():
+        rng = np.random.default_rng(next(children))
+        model = made().fit(*normal(PEOPLE, rng))
+        found = [tested(model, *normal(PEOPLE, rng), rng.integers(0, 2, PEOPLE)) for _ in range(n_data_sets)]
+        yield {"people": "normal", "model": name, **verdicts(found)}
+        for table, source in SOURCES.items():
+            rng = np.random.default_rng(next(children))
+            try:
+                X, y, sensitive = (part.reset_index(drop=True) for part in source())
+            except FileNotFoundError as missing:
+                print(f"  coins    {table}: skipped, {missing.filename} is not here (SKFAIRTEST_DATA names its folder)")
+                continue
+            order = rng.permutation(len(X))
+            train, rest = order[: min(len(X) // 2, TRAINING)], order[len(X) // 2 :]
+            y = y.astype(int)
+            model = pipeline(X).set_params(logisticregression=made()).fit(X.iloc[train], y.iloc[train])
+            found = []
+            for _ in range(n_data_sets):
+                some, true, _ = taken(rng.choice(rest, min(PEOPLE, len(rest)), replace=False), X, y, sensitive)
+                found.append(tested(model, some, true, rng.integers(0, 2, len(some))))
+            yield {"people": table, "model": name, **verdicts(found)}
+
+
+def proxies(n, rng, shift, width=1, correlation=0.95, others=4):
+    """People whose sensitive feature shifts the first columns."""
+    sex = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, width + others))
+    if width > 1:
+        common = rng.normal(size=(n, 1))
+        X[:, :width] = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * X[:, :width]
+    X[:, :width] += shift * sex[:, None]
+    return X, sex
+
+
+def labelled(X, weights, rng):
+    return (rng.random(len(X)) < 1 / (1 + np.exp(-X @ weights))).astype(int)
+
+
+@cache
+def model_of(name, weights, shift, width, seed=SEEDS["evidence"]):
+    """Return a model of known weights, or one that is fitted on labels that have them."""
+    if name not in MODELS:
+        return logistic(0.0, np.array(weights))
+    rng = np.random.default_rng([seed, 1])
+    X, _ = proxies(FITTED, rng, shift, width)
+    return MODELS[name]().fit(X, labelled(X, weights, rng))
+
+
+def statistic_of(name):
+    """Return the mean of ratios, but for forests, whose losses are 0 where all trees agree."""
+    return "ratio_of_means" if name == "forest" else "loss_ratio"
+
+
+@cache
+def value_of(name, weights, shift, width, seed=SEEDS["evidence"]):
+    """Return the value of the true direction, that of the shift, in a population."""
+    rng = np.random.default_rng(seed)
+    X, _ = proxies(SEARCHED if name in MODELS else DRAWN, rng, shift, width)
+    direction = np.arange(len(weights)) < width
+    test = tested(
+        model_of(name, weights, shift, width), X, labelled(X, weights, rng), None,
+        fair_metric=Projection(direction.astype(float)), statistic=statistic_of(name), feature_ranges="free",
+    )  # fmt: skip
+    return test.statistic_
+
+
+def holds_fresh_value(test, weights, shift, width, n, rng):
+    """Whether an interval holds the value that its metrics have for fresh people, given the error of that value."""
+    scale, values = test.feature_scale_, []
+    for metric in test.fair_metrics_:
+        X, _ = proxies(n // len(test.fair_metrics_), rng, shift, width)
+        given = Mahalanobis(metric.matrix_ / np.multiply.outer(scale, scale))
+        values.append(
+            tested(
+                test.estimator, X, labelled(X, weights, rng), None, fair_metric=given, statistic=test.statistic,
+                feature_ranges="free", feature_scale=scale,
+            )
+        )  # fmt: skip
+    value = np.mean([one.statistic_ for one in values])
+    error = np.sqrt(sum(one.standard_error_**2 for one in values)) / len(values)
+    limit = test.confidence_interval_[int(value > test.statistic_)]
+    return abs(value - test.statistic_) <= np.hypot(limit - test.statistic_, norm.ppf(0.975) * error)
+
+
+def directions(designs, n_data_sets, sequence):
+    """Models of people whom the sensitive feature shifts."""
+    for (kind, weights, shift, width, n, *fitted), child in zip(designs, sequence.spawn(len(designs)), strict=True):
+        name = fitted[0] if fitted else "derivatives"
+        rng, others = (np.random.default_rng(seed) for seed in (child, child.spawn(1)[0]))
+        model = model_of(name, weights, shift, width)
+        truth = value_of(name, weights, shift, width) if shift else None
+        found = []
+        for _ in range(n_data_sets):
+            X, sex = proxies(n, rng, shift, width)
+            found.append(
+                tested(model, X, labelled(X, weights, rng), sex, statistic=statistic_of(name), feature_ranges="free")
+            )
+        known = [test for test in found if test.verdict_ != "no_trace"]
+        limits = np.array([test.confidence_interval_ for test in known]).reshape(-1, 2)
+        # What a blind model does in a direction hardly depends on it.
+        about = weights, shift, width, FRESH[len(fitted)], others
+        fresh = [holds_fresh_value(test, *about) for test in known if weights[0]]
+        yield {
+            "model": f"{kind}, {name}" if fitted else kind, "shift": shift, "people": n, **verdicts(found),
+            "value": None if truth is None else round(truth, 4),
+            "median": round(float(np.median([test.statistic_ for test in known])), 4) if known else None,
+            "width": round(float(np.median(np.diff(limits))), 4) if known else None,
+            "coverage": None if truth is None or not known
+            else share((limits[:, 0] <= truth) & (truth <= limits[:, 1])),
+            "fresh": share(fresh) if fresh else None,
+        }  # fmt: skip
+
+
+#: Sizes in the order in which they were added: seeds follow the places in a list.
+SHIFTS, SIZES = (0.0, 0.2, 0.5, 1.0), (1000, 4000, 500)
+BLIND = [("blind", (0.0, 1.0, 1.0, 1.0, 1.0), shift, 1, n) for n in SIZES for shift in SHIFTS]
+#: A shift of 1.155 of unit normal columns is a correlation of .5; the weight is 1 per standard deviation.
+STRONG = float(2 / np.sqrt(3))
+WEIGHT = float(1 / np.sqrt(1 + STRONG**2 / 4))
+#: Split over six columns, the weight keeps its sum, or its length.
+SUM, LENGTH = WEIGHT / 6, float(WEIGHT / np.sqrt(6))
+USED = [
+    *(("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), STRONG, 1, n) for n in (1000, 4000)),
+    *(("six proxies, the sum of weights as of one", (*6 * (SUM,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, n)
+      for n in (1000, 4000)),
+    *(("six proxies, the length of weights as of one", (*6 * (LENGTH,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, n)
+      for n in (1000, 4000)),
+    ("one weak proxy", (2.0, 1.0, 1.0, 0.0, 0.0), 0.2, 1, 1000),
+    ("six weak proxies", (*6 * (2 / 6,), 1.0, 1.0, 0.0, 0.0), 0.5, 6, 1000),
+    ("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), STRONG, 1, 500),
+    ("six proxies, the length of weights as of one", (*6 * (LENGTH,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, 500),
+]  # fmt: skip
+SEARCHES = [
+    (kind, weights, STRONG, width, n, name)
+    for kind, weights, width in (
+        ("six proxies", (*6 * (LENGTH,), 1.0, 1.0, 0.0, 0.0), 6), ("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), 1),
+    )
+    for name, n in (("boosted trees", 500), ("boosted trees", 1000), ("forest", 1000))
+]  # fmt: skip
+
+
+def applicants(n, rng, levels):
+    """People with a text column of the sensitive feature, whose first level has log odds of 1.5 fewer."""
+    race = rng.choice(list(levels), n, p=list(levels.values()))
+    X = pd.DataFrame({"income": rng.normal(size=n), "debts": rng.normal(size=n), "race": race})
+    odds = X["income"] - X["debts"] - 1.5 * (race == next(iter(levels)))
+    return X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+
+
+def encoded(encoder, model, **params):
+    return make_pipeline(make_column_transformer((encoder, ["race"]), remainder="passthrough", **params), model)
+
+
+def one_hot(X):
+    return X.drop(columns="race").assign(**{f"race_{name}": X["race"] == name for name in sorted(set(X["race"]))})
+
+
+def numbered(X):
+    return X.assign(race=X["race"].astype("category"))
+
+
+PLANTED = {
+    "text": (lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {}),
+    "text, differences": (
+        lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {"gradient": "finite_differences"},
+    ),
+    "text, search": (lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {"gradient": "search"}),
+    "text, first level dropped": (
+        lambda: encoded(OneHotEncoder(drop="first"), LogisticRegression()), lambda X: X, {},
+    ),
+    "one-hot columns": (LogisticRegression, lambda X: one_hot(X).astype(float), {}),
+    "ordinal, boosted trees": (
+        lambda: encoded(OrdinalEncoder(), HistGradientBoostingClassifier(max_iter=50)), lambda X: X, {},
+    ),
+    "native categories, boosted trees": (
+        lambda: HistGradientBoostingClassifier(max_iter=50, categorical_features="from_dtype"), numbered, {},
+    ),
+}  # fmt: skip
+RACES = ({"nonwhite": 0.3, "white": 0.7}, {"a": 0.2, "b": 0.3, "c": 0.5})
+
+
+def planted(n_data_sets, sequence, n=500):
+    """A model that uses a category outright."""
+    cells = [*((name, RACES[0]) for name in PLANTED), (next(iter(PLANTED)), RACES[1])]
+    for (name, levels), child in zip(cells, sequence.spawn(len(cells)), strict=True):
+        made, written, params = PLANTED[name]
+        rng = np.random.default_rng(child)
+        X, y = applicants(4 * n, rng, levels)
+        model = made().fit(written(X), y)
+        found = []
+        for _ in range(n_data_sets):
+            X, y = applicants(n, rng, levels)
+            found.append(tested(model, written(X), y, X["race"], **params))
+        yield {
+            "model": name, "levels": len(levels), "people": n, **verdicts(found),
+            "median": round(float(np.median([test.statistic_ for test in found])), 4),
+        }  # fmt: skip
+
+
+def studies(quick, n):
+    """The sections of every study: functions of a seed's sequence that yield rows."""
+    people = SAMPLES[: 2 if quick else None]
+    n_level, n_most, n_many = (20, 20, 5000) if quick else (4000, 20_000, MANY)
+    designs, searches = (LEVEL[1:2], SEARCHES[:1]) if quick else (LEVEL, SEARCHES)
+    n_coins, n_cells, n_people = (4, 4, 5) if quick else (n or 200, n or 100, 100)
+    return {
+        "level": {
+            "level": lambda sequence: level(designs, people, n_level, n_most, sequence),
+            "ways": lambda sequence: by_way(people[1:3], n_level, n_many, sequence),
+        },
+        "evidence": {
+            "coins": lambda sequence: coins(n_coins, sequence),
+            "blind": lambda sequence: directions(BLIND, n_cells, sequence),
+            "used": lambda sequence: directions(USED, n_cells, sequence),
+            "planted": lambda sequence: planted(n_cells, sequence),
+            "searched": lambda sequence: directions(searches, n_cells, sequence),
+        },
+        "people": {
+            name: lambda sequence, name=name: [run(name, n_people, np.random.default_rng(sequence))] for name in SOURCES
+        },
+    }
+
+
+def store(study, figures):
+    """Write the figures of a study in its layout."""
+    if study == "level":
+        write(
+            RESULTS / "individual.json",
+            "level, power and coverage of the test of individual fairness; see benchmarks/individual.py", SEEDS[study],
+            level_of_the_test=ALPHA, tolerance=TOLERANCE, map=vars(MAP), search=vars(SEARCH), many=MANY, **figures,
+        )  # fmt: skip
+    elif study == "evidence":
+        what = "verdicts where X holds no trace, and where it does"
+        write(RESULTS / "individual_evidence.json", what, SEEDS[study], ("scikit-learn",), many=DRAWN, **figures)
+    else:
+        what = "IndividualFairnessTest on people of real tables of text"
+        write(RESULTS / "individual_people.json", what, SEEDS[study], rows=[row for (row,) in figures.values()])
+
+
+def stored(study):
+    """The figures of the last run of a study, by section."""
+    figures = json.loads((RESULTS / f"individual{'' if study == 'level' else f'_{study}'}.json").read_text())
+    return {row["data"]: [row] for row in figures["rows"]} if study == "people" else figures
+
+
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.individual", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few data sets, nothing written: a few seconds")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=list(SEEDS), help="what is measured")
+    parser.add_argument("--quick", action="store_true", help="few data sets, nothing is written")
+    parser.add_argument("--only", help="run one section, and keep the others")
+    parser.add_argument(
+        "--data-sets", type=int, help="evidence: data sets of every cell; by default 200 coins, 100 others"
+    )
     options = parser.parse_args(argv)
-    quick = options.quick
-    designs = LEVEL[1:2] if quick else LEVEL
-    people = PEOPLE[:2] if quick else PEOPLE
-    n_data_sets, n_most, n_ways, n_many = (20, 20, 20, 5000) if quick else (4000, 20_000, 4000, MANY)
-    started = time.perf_counter()
-    sequences = np.random.SeedSequence(SEED).spawn(2)
-    results = {"level": [], "ways": []}
-
-    def collect(key, cells, line):
-        for cell in cells:
-            results[key].append(cell)
-            print(f"  {line(cell)}", flush=True)
-
-    print(f"Rejected at {TOLERANCE:g}, and coverage, of a logistic model whose audit value is known")
-    collect("level", level(designs, people, n_data_sets, n_most, sequences[0]), lambda cell: (
-        f"{cell['design']:<22} {cell['statistic']:<17} {cell['value']:<5} {cell['people']:>5} people   "
-        f"{text(cell['rejected'])}   {text(cell['coverage'])}"
-    ))  # fmt: skip
-    print("Rejected at the audit value itself, and coverage, by how unfair examples are found")
-    collect("ways", by_way(people[1:3], n_ways, n_many, sequences[1]), lambda cell: (
-        f"{cell['model']:<25} {cell['way']:<12} {cell['statistic']:<17} {cell['value']:<10g} {cell['people']:>5} "
-        f"people   {text(cell['rejected'])}   {text(cell['coverage'])}"
-    ))  # fmt: skip
-    print(f"\n{time.perf_counter() - started:.0f} s.")
-    failures = list(failures_of(results))
+    study, quick = options.study, options.quick
+    sections = studies(quick, options.data_sets)[study]
+    if options.only not in (None, *sections):
+        parser.error(f"--only: {study} has the sections {', '.join(sections)}")
+    kept = {} if quick else stored(study)
+    figures = {name: kept[name] for name in sections if name in kept}
+    sequences = np.random.SeedSequence(SEEDS[study]).spawn(len(sections))
+    for (name, rows), sequence in zip(sections.items(), sequences, strict=True):
+        if options.only not in (None, name):
+            continue
+        found = figures.setdefault(name, [])
+        for place, row in enumerate(rows(sequence)):
+            found[place : place + 1] = [row]
+            if not quick:
+                store(study, figures)
+            shown = (
+                text(value) if isinstance(value, dict) and "share" in value else str(value) for value in row.values()
+            )
+            print(f"  {name:<8} {'   '.join(shown)}", flush=True)
+    failures = list(failures_of(figures)) if study == "level" else []
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)
-    if not quick:
-        write(
-            RESULTS, "level, power and coverage of the test of individual fairness; see benchmarks/individual.py", SEED,
-            level_of_the_test=ALPHA, tolerance=TOLERANCE, map=vars(MAP), search=vars(SEARCH), many=MANY, **results,
-        )  # fmt: skip
     return 1 if failures else 0
 
 

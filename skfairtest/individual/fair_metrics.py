@@ -32,7 +32,7 @@ from scipy.special import fdtrc
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfairtest._utils.checks import is_number
+from skfairtest._utils.checks import check_number, is_number
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.features import Features, read_features
@@ -596,10 +596,8 @@ class SensitiveSubspace(FairMetric):
         """
         features, values = self._read(X, reset=True)
         level = self.level
-        if not (level is None or level == "auto" or (is_number(level) and 0 < level < 1)):
-            raise ParameterError(
-                f"level must be 'auto', None, or a number between 0 and 1, such as 0.05; found {level!r}"
-            )
+        if not isinstance(level, str) or level != "auto":
+            check_number("level", level, 0, 1, bounds="()", optional=True)
         columns = self._sensitive_positions(features)
         if sensitive_features is None and not columns:
             raise ParameterError(MISSING)
@@ -609,8 +607,10 @@ class SensitiveSubspace(FairMetric):
             sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
             check_rows(X, sensitive_features=sensitive)
             X, self._supports = values[:, others], []
-            design = Design(X) if is_number(level) and others else None
-            for column, kept in zip(sensitive, self._given_supports or [None] * len(sensitive), strict=True):
+            given = self._given_supports or [None] * len(sensitive)
+            tested = is_number(level) and others and any(kept is None for kept in given)
+            design = Design(X) if tested else None
+            for column, kept in zip(sensitive, given, strict=True):
                 coefficients = self._coefficients(X, design, column, kept) if others else X[:0]
                 directions.append(np.zeros((len(coefficients), values.shape[1])))
                 directions[-1][:, others] = coefficients
@@ -632,20 +632,18 @@ class SensitiveSubspace(FairMetric):
     def _coefficients(self, X: Floats, design: Design | None, column: Column, kept: Floats | None) -> Floats:
         """The directions free because of a sensitive feature, of shape (m, n_features); `kept`: those selected."""
         responses = responses_of(column)
-        if design is None or not design.rank:
-            return _with_spread(self._regress(X, column), X)
-        itself = exact_columns(design, responses)
-        if len(itself):
-            _, lengths, vectors = np.linalg.svd(design.centred[:, itself], full_matrices=False)
-            free: Floats = np.zeros((len(vectors), X.shape[1]))
-            free[:, itself] = vectors
-            self._supports.append(None)
-            return np.asarray(free[lengths > _NO_SPREAD * lengths[0]])
-        if kept is None:
+        if kept is None and design is not None and design.rank:
+            itself = exact_columns(design, responses)
+            if len(itself):
+                _, lengths, vectors = np.linalg.svd(design.centred[:, itself], full_matrices=False)
+                free: Floats = np.zeros((len(vectors), X.shape[1]))
+                free[:, itself] = vectors
+                self._supports.append(None)
+                return np.asarray(free[lengths > _NO_SPREAD * lengths[0]])
             kept = support(design, responses[:, : max(1, responses.shape[1] - 1)], float(self.level))
         self._supports.append(kept)
-        selected: Floats = _with_spread(self._regress(X, column), X) @ kept
-        return selected
+        coefficients = _with_spread(self._regress(X, column), X)
+        return coefficients if kept is None else coefficients @ kept
 
     def _regress(self, X: Floats, column: Column) -> Floats:
         """Return the coefficients of a regression of a sensitive feature on X, of shape (m, n_features)."""

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import with_parameters
-from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
+from skfairtest._utils.checks import check_choice, check_number, check_running, finite_numbers, is_integer, is_number
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.fair_metrics import SensitiveSubspace
@@ -29,16 +29,7 @@ from skfairtest.individual.statistics import (
     doubts_about,
     ratios,
 )
-from skfairtest.individual.unfair import (
-    CANDIDATES,
-    Flow,
-    Moved,
-    changes,
-    checkpoints,
-    free_choices,
-    move,
-    worst_levels,
-)
+from skfairtest.individual.unfair import CANDIDATES, LOOKS, Flow, Moved, changes, free_choices, move, worst_levels
 from skfairtest.readers import given_to_fit
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.report.report import Report
@@ -82,7 +73,7 @@ class IndividualFairnessTest(ReportMixin):
         How the direction is found: torch differentiates its modules; other models are called on both sides of each
         person, or searched if small steps do not change them. A function ``gradient(X, y)`` returns the derivative of
         each person's loss, in the shape of X.
-    loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"} or callable, default="auto"
+    loss : {"auto", "log_loss", "squared_error", "absolute_error"} or callable, default="auto"
         Log loss for classifiers; squared error for regressors, in standard deviations of `y`. Or ``loss(y_true,
         y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``, ``decision_function`` or
         ``predict``, the first that the model has.
@@ -244,10 +235,11 @@ class IndividualFairnessTest(ReportMixin):
         errors, searched = statistic == "error_rate_ratio", model.way == "search"
         free = free_choices(ranges, similar.matrices, x, scale)
         worst = worst_levels(model, free, x, truth)
+        limited = ranges.blocks or ranges.levels or np.isfinite([ranges.low, ranges.high]).any()
         flow = Flow(
             "search" if searched else self.solver, steps, float(self.regularization), ranges,
-            checkpoints(CANDIDATES if searched else len(steps)),
-            None if ranges.free else Neighbours.of(features.values, scale),
+            np.unique(np.rint(np.geomspace(1, CANDIDATES if searched else len(steps), LOOKS)).astype(np.intp)),
+            Neighbours.of(features.values, scale) if limited else None,
         )  # fmt: skip
         pull = self.regularization * max(metric.holding(ranges.frozen).largest for metric in similar.matrices)
         if flow.solver == "euler" and (product := float(steps.max() * pull)) >= 1:
@@ -312,21 +304,14 @@ class IndividualFairnessTest(ReportMixin):
         """Check what can be checked without people, and return the sizes of the steps."""
         check_choice("statistic", self.statistic, ("auto", *STATISTICS))
         check_choice("solver", self.solver, tuple(_STEPS))
-        for name, above in (("tolerance", True), ("regularization", False)):
-            value = getattr(self, name)
-            if not is_number(value) or not np.isfinite(value) or not (value > 0 if above else value >= 0):
-                bound = "above 0" if above else "of at least 0"
-                raise ParameterError(f"{name} must be a finite number {bound}; found {value!r}")
+        check_number("tolerance", self.tolerance, 0, bounds="()")
+        check_number("regularization", self.regularization, 0)
         check_running(self.confidence_level, None, 0)
         given = _STEPS[self.solver] if self.steps is None else self.steps
         if isinstance(given, tuple) and len(given) == 2 and is_integer(given[0]) and given[0] >= 1:
             given = np.full(given[0], given[1]) if is_number(given[1]) else given
-        try:
-            sizes = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            sizes = np.zeros(0)
-        possible = sizes.ndim == 1 and len(sizes) and (np.isfinite(sizes) & (sizes > 0)).all()
-        if not possible or isinstance(given, tuple | str):
+        sizes = finite_numbers(given)
+        if not len(sizes) or not (sizes > 0).all() or isinstance(given, tuple):
             raise ParameterError(
                 "steps must be (number, size), such as (25, 0.2), or an array of sizes, all of them above 0; found "
                 f"{self.steps!r}"
@@ -387,9 +372,8 @@ class IndividualFairnessTest(ReportMixin):
             If `k` or `n_features` is not an integer of at least 1.
         """
         model = self._fitted_model()
-        for name, value in (("k", k), ("n_features", n_features)):
-            if value is not None and (not is_integer(value) or value < 1):
-                raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
+        check_number("k", k, 1, whole=True)
+        check_number("n_features", n_features, 1, whole=True, optional=True)
         growth = self.loss_ratios_
         if self._statistic.statistic in OF_MEANS:
             growth = self._columns["loss_after"] - self._columns["loss_before"]

@@ -149,8 +149,6 @@ class Features:
             return np.column_stack([np.asarray(column) for column in columns.values()])
         if isinstance(empty, pd.DataFrame):
             return pd.DataFrame(columns, index=index).set_axis(empty.columns, axis=1)
-        if hasattr(empty, "from_pydict"):  # pyarrow's record batches are tables that narwhals does not know
-            return type(empty).from_pydict(columns)
         lists = {name: column.tolist() for name, column in columns.items()}
         return nw.from_dict(lists, backend=nw.get_native_namespace(nw.from_native(empty))).to_native()
 
@@ -209,25 +207,13 @@ def read_features(X: Any, estimator: Any = None, *, categories: bool = False) ->
             "by finite numbers, or leave these people or columns out."
         )
     index = X.index if isinstance(X, pd.DataFrame) else None
-    return Features(tuple(names), values, groups, levels, index, _without_rows(X), type(X))
-
-
-def _without_rows(X: Any) -> Any:
-    if isinstance(X, Mapping):
-        return pd.DataFrame(columns=list(X))
-    if isinstance(X, pd.DataFrame):
-        return X.iloc[:0]
-    if hasattr(X, "from_pydict"):
-        return X.slice(0, 0)
-    frame = nw.from_native(X, pass_through=True)
-    return frame.head(0).to_native() if isinstance(frame, nw.DataFrame) else None
+    frame = nw.from_native(pd.DataFrame(columns=list(X)) if isinstance(X, Mapping) else X, pass_through=True)
+    empty = frame.head(0).to_native() if isinstance(frame, nw.DataFrame) else None
+    return Features(tuple(names), values, groups, levels, index, empty, type(X))
 
 
 def _as_floats(column: Any, name: str) -> Floats:
     """The numbers of a column."""
-    dtype = getattr(column, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "biuf" and not isinstance(column, np.ma.MaskedArray):
-        return np.array(column, dtype=np.float64)
     series = pd.Series(column)
     if pd.api.types.is_numeric_dtype(series.dtype) and series.dtype.kind != "c":
         return series.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -197,12 +196,6 @@ class Ranges:
     blocks: tuple[tuple[int, ...], ...] = ()
     levels: dict[int, Floats] = field(default_factory=dict)
 
-    @cached_property
-    def free(self) -> bool:
-        """Whether every point that a flow can reach is possible."""
-        limited = np.isfinite(self.low).any() or np.isfinite(self.high).any()
-        return not (limited or self.blocks or self.levels)
-
     def nearest(self, x: Floats, x0: Floats) -> Floats:
         """Return the nearest possible people, of shape (n, d)."""
         x = np.clip(x, self.low, self.high)
@@ -224,7 +217,14 @@ def euler(
     """Follow the gradient flow by forward Euler: x <- x + step (gradient(x) - 2 regularization pull(x - x0))."""
 
     def step(x: Any, size: float) -> Any:
-        return x + size * (gradient(x, EVERYONE) - 2 * regularization * pull(x - start))
+        x = x + size * (gradient(x, EVERYONE) - 2 * regularization * pull(x - start))
+        if people := int(_strays(x, start).sum()):
+            raise ParameterError(
+                f"steps of up to {max(steps):g} diverge: {pluralize(people, 'unfair example')} ran away. Use smaller "
+                "or fewer steps, solver='implicit', feature_ranges that end, or a fair metric in the units of "
+                "feature_scale"
+            )
+        return x
 
     return _followed(start, step, steps, checkpoints)
 
@@ -246,22 +246,11 @@ def implicit(
 
 def _followed(x: Any, step: Callable[[Any, float], Any], steps: Any, checkpoints: Any) -> Iterator[Any]:
     """Take steps, and yield at every checkpoint where people are."""
-    start, done = x, 0
-    sizes = np.asarray(steps, dtype=float).tolist()
+    done, sizes = 0, np.asarray(steps, dtype=float).tolist()
     for checkpoint in np.asarray(checkpoints).tolist():
         with np.errstate(over="ignore", invalid="ignore"):
-            try:
-                for size in sizes[done:checkpoint]:
-                    x = step(x, size)
-            except Exception:  # whatever a model raises when it is called on what is no number
-                if not _strays(x, start).any():
-                    raise
-            if people := int(_strays(x, start).sum()):
-                raise ParameterError(
-                    f"steps of up to {max(sizes):g} diverge: {pluralize(people, 'unfair example')} ran away within "
-                    f"{checkpoint:g} of them. Use smaller or fewer steps, feature_ranges that end, or a fair metric in "
-                    "the units of feature_scale"
-                )
+            for size in sizes[done:checkpoint]:
+                x = step(x, size)
         done = checkpoint
         yield x
 

@@ -61,10 +61,6 @@ def _log_loss(truth: Any, outputs: Any, xp: Any) -> Any:
     return xp.clip(-outputs[xp.arange(len(outputs)), truth], -math.log1p(-CLIP), -math.log(CLIP))
 
 
-def _zero_one_loss(truth: Any, outputs: Any, xp: Any) -> Any:
-    return abs(xp.expm1(outputs[xp.arange(len(outputs)), truth]))
-
-
 def _error(power: int, truth: Any, outputs: Any, xp: Any) -> Any:
     return abs(truth - outputs[:, 0]) ** power
 
@@ -73,13 +69,10 @@ LOSSES = {
     loss.name: loss
     for loss in (
         Loss("log_loss", "classifier", _log_loss),
-        Loss("zero_one_loss", "classifier", _zero_one_loss),
         Loss("squared_error", "regressor", partial(_error, 2), 2),
         Loss("absolute_error", "regressor", partial(_error, 1), 1),
     )
 }
-#: The loss of each kind of model by default.
-DEFAULT = {"classifier": "log_loss", "regressor": "squared_error"}
 
 
 def _checked(function: Callable[[Any, Any], Any], truth: Any, outputs: Any, xp: Any) -> Floats:
@@ -103,20 +96,13 @@ def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
     """The loss that a name or a function stands for, for a model of a kind."""
     if callable(loss):
         return Loss(name_of(loss), None, partial(_checked, loss))
-    if isinstance(loss, str) and loss == "auto":
-        return LOSSES[DEFAULT[kind or "classifier"]]
-    if not (isinstance(loss, str) and loss in LOSSES):
+    known = [name for name, each in LOSSES.items() if kind in (None, each.kind)]  # the default first
+    if not (isinstance(loss, str) and loss in ("auto", *known)):
         raise ParameterError(
-            f"loss must be 'auto', {', '.join(map(repr, LOSSES))}, or a function loss(y_true, y_pred) that returns one "
-            f"number per person; found {loss!r}"
+            f"loss must be 'auto', {', '.join(map(repr, known))}, or a function loss(y_true, y_pred) that returns one "
+            f"number per person, for estimator={estimator}(); found {loss!r}"
         )
-    if kind is not None and LOSSES[loss].kind != kind:
-        predicts = "predicts numbers" if kind == "regressor" else "predicts classes"
-        raise ParameterError(
-            f"loss={loss!r} judges {LOSSES[loss].kind}s, and estimator={estimator}() {predicts}: use "
-            f"loss={DEFAULT[kind]!r}, or 'auto'"
-        )
-    return LOSSES[loss]
+    return LOSSES[known[0] if loss == "auto" else loss]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.checks import finite_numbers
 from skfairtest._utils.errors import ParameterError, warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
@@ -27,8 +28,6 @@ NEIGHBOURS = 2000
 PARTS = 16
 #: A hypothetical person is too unusual if no more than this share of real people are farther from everybody else.
 UNUSUAL = 0.01
-#: Distances are exact to this share of them and of the lengths of points: they are differences of squared lengths.
-_SAME = 1e-7
 #: A column of so few values, each of so many people on average, has levels.
 MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
 
@@ -145,38 +144,24 @@ class Neighbours:
         return np.asarray((self.plausibility(distances) <= UNUSUAL) & (distances > own))
 
     def keep(self, places: list[Floats], nearest: Callable[[Floats, NDArray[np.intp]], Floats]) -> NDArray[np.bool_]:
-        """Keep people back at every checkpoint, so that no path ends at a person who is too unusual; change `places`.
+        """Keep people back, so that no path ends at a person who is too unusual; change `places`.
 
         Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start, goes
-        only part of the straight way, in sixteenths.
+        only part of the straight way, in sixteenths, and is no farther from the start at any checkpoint before.
         """
         start, last, units = places[0], places[-1], 1.0 if self.scale is None else self.scale
         some, apart, own = np.flatnonzero((last != start).any(axis=1)), np.zeros(len(last)), np.zeros(len(last))
         for known, place in ((apart, last), (own, start)):
             known[some] = self.distances(place[some], start[some])
             some = some[self.unusual(apart[some], own[some])]
-        people = np.tile(some, len(places))
-        own, apart, far = own[people], apart[people], np.arange(len(people))
-        origin, seen, ends = start[people], last[people], np.concatenate([place[some] for place in places])
-        found = ends.copy()
-
-        def unusual(rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-            """Distances change by no more than people move from where they are known: the fewest are measured."""
-            known, there = np.stack([apart[rows], own[rows]]), np.stack([seen[rows], origin[rows]])
-            moved = np.linalg.norm((found[rows] - there) / units, axis=2)
-            low, high = (known - moved).max(axis=0), (known + moved).min(axis=0)
-            rounding = _SAME * (high + np.linalg.norm(found[rows] / units, axis=1))
-            sure, possible = (self.unusual(bound, own[rows]) for bound in (low - rounding, high + rounding))
-            unknown = rows[possible & ~sure]
-            seen[unknown], apart[unknown] = found[unknown], self.distances(found[unknown], origin[unknown])
-            sure[possible & ~sure] = self.unusual(apart[unknown], own[unknown])
-            return sure
-
+        far, kept = some, last.copy()
         for part in np.arange(PARTS - 1, -1, -1) / PARTS:
-            far = far[unusual(far)]
-            found[far] = nearest(origin[far] + part * (ends[far] - origin[far]), people[far])
-        for place, there in zip(places, np.split(found, len(places)), strict=True):
-            place[some] = there
+            kept[far] = nearest(start[far] + part * (last[far] - start[far]), far)
+            far = far[self.unusual(self.distances(kept[far], start[far]), own[far])]
+        limit = np.linalg.norm((kept[some] - start[some]) / units, axis=1)
+        for place in places:
+            beyond = some[np.linalg.norm((place[some] - start[some]) / units, axis=1) >= limit]
+            place[beyond] = kept[beyond]
         return np.isin(np.arange(len(start)), some)
 
 
@@ -287,11 +272,8 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
             share = features.values[:, block].mean(axis=0)
             scale[list(block)] = np.where(share > 0, np.sqrt(share), 1.0)
         return scale
-    try:
-        scale = np.asarray(given, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        scale = np.zeros(0)
-    if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():
+    scale = finite_numbers(given)
+    if len(scale) != len(features.names) or not (scale > 0).all():
         raise ParameterError(
             f"feature_scale must be None, 'std', or one finite number above 0 for each of the {len(features.names)} "
             f"features; found {given!r}"

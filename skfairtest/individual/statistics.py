@@ -17,7 +17,7 @@ p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the interval reaches from 
 for ``ratio_of_means`` the people who have a loss before.
 
 **Small samples.** A long right tail of ratios makes the test conservative, a long left tail makes it reject too often,
-and ``ratio_of_means`` of skewed losses rejects too often with either. ``python -m benchmarks.individual`` measures it.
+and ``ratio_of_means`` of skewed losses rejects too often with either; ``python -m benchmarks.individual level``.
 
 References
 ----------
@@ -46,13 +46,6 @@ from skfairtest.report.record import Recorded
 _ZERO = 1e-9
 #: Statistics of the difference that every person makes, not of their ratio.
 OF_MEANS = ("ratio_of_means", "error_rate_ratio")
-
-
-class UndefinedAuditValueError(ValueError):
-    """The audit value is not defined for these losses; the message says why, and what to do."""
-
-    def __init__(self, statistic: str, why: str) -> None:
-        super().__init__(f"statistic={statistic!r} is not defined: {why}")
 
 
 @dataclass(frozen=True)
@@ -107,26 +100,26 @@ def audit_value(
     n, alpha = len(before), 1 - confidence_level
     unusable = ~(np.isfinite(before) & np.isfinite(after) & (before >= 0) & (after >= 0))
     if unusable.any():
-        raise UndefinedAuditValueError(
-            statistic,
-            f"{int(unusable.sum()):,} of {n:,} people have a loss that is not a finite number of at least 0. Use "
-            "smaller or fewer steps, or feature_ranges that end",
+        raise ParameterError(
+            f"statistic={statistic!r} is not defined: {int(unusable.sum()):,} of {n:,} people have a loss that is not "
+            "a finite number of at least 0. Use smaller or fewer steps, or feature_ranges that end"
         )
     if statistic in OF_MEANS:
         base, exposed = _moments(before)[0], int((before > 0).sum())
         if base == 0:
-            raise UndefinedAuditValueError(
-                statistic, "the model makes no errors on the people tested. Use 'loss_ratio', or test more people"
+            raise ParameterError(
+                f"statistic={statistic!r} is not defined: the model makes no errors on the people tested. Use "
+                "'loss_ratio', or test more people"
             )
         estimate = _moments(after)[0] / base
         sd = _moments(after / base - estimate * (before / base))[1]
     else:
         values, exposed = ratios(before, after), n
         if infinite := int(np.isinf(values).sum()):
-            raise UndefinedAuditValueError(
-                statistic,
-                f"{infinite:,} of {n:,} people have a loss at their unfair examples and none before, or hardly any. "
-                "Nobody is dropped; use statistic='ratio_of_means', or a loss that is never 0",
+            raise ParameterError(
+                f"statistic={statistic!r} is not defined: {infinite:,} of {n:,} people have a loss at their unfair "
+                "examples and none before, or hardly any. Nobody is dropped; use statistic='ratio_of_means', or a loss "
+                "that is never 0"
             )
         estimate, sd = _moments(values)
     if sd <= _ZERO * abs(estimate):
@@ -203,7 +196,7 @@ class SequentialStatistic(Recorded):
             try:
                 there = self.at(place)
                 row = (there.estimate, there.standard_error, there.lower_bound)
-            except UndefinedAuditValueError:
+            except ParameterError:
                 row = (np.nan, np.nan, np.nan)
             rows.append((int(step), float(time), *row))
         return pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])

@@ -22,7 +22,7 @@ from skfairtest.individual.people import Neighbours
 
 #: People who are moved together; by a torch module so many times more.
 BLOCK, TENSORS = 1024, 16
-#: Where the path is looked at on the way.
+#: About so many places on the way are looked at, evenly spread on a log scale.
 LOOKS = 25
 #: Candidates of a search for each person, and steps of the flow that says how far it goes.
 CANDIDATES, REACHING = 64, 25
@@ -117,17 +117,6 @@ class Moved:
     judged: Floats
     distance: Floats
     held: NDArray[np.bool_]
-
-
-def checkpoints(n_steps: int) -> NDArray[np.intp]:
-    """Return about `LOOKS` numbers of steps, evenly spread on a log scale, the last of them `n_steps`.
-
-    Examples
-    --------
-    >>> checkpoints(10).tolist()
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    """
-    return np.unique(np.rint(np.geomspace(1, n_steps, LOOKS)).astype(np.intp))
 
 
 def move(

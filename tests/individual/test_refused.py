@@ -153,7 +153,7 @@ def test_steps_that_are_unstable(fit):
 
 @pytest.mark.filterwarnings("ignore:steps of 1 are too long:UserWarning")
 def test_steps_that_diverge(fit, people, regressor):
-    message = r"steps of up to 1 diverge: \d+ unfair examples ran away within \d+ of them. Use smaller or fewer steps"
+    message = r"steps of up to 1 diverge: \d+ unfair examples ran away. Use smaller or fewer steps"
     with pytest.raises(ValueError, match=message):
         fit(steps=(500, 1))
     with pytest.raises(ValueError, match=r"steps of up to 0.1 diverge"):
@@ -183,10 +183,10 @@ def test_a_model_that_is_not_fitted(fit):
 
 
 def test_a_regression_model_with_a_classification_loss_and_the_reverse(fit, regressor, people):
-    with pytest.raises(ValueError, match=r"loss='log_loss' judges classifiers.*LinearRegression.*'squared_error'"):
+    with pytest.raises(ValueError, match=r"loss must be 'auto', 'squared_error'.*LinearRegression.*found 'log_loss'"):
         fit(model=regressor, y=people[3], loss="log_loss")
     for loss in ("squared_error", "absolute_error"):
-        with pytest.raises(ValueError, match=r"judges regressors.*LogisticRegression.*loss='log_loss'"):
+        with pytest.raises(ValueError, match=rf"loss must be 'auto', 'log_loss'.*LogisticRegression.*found '{loss}'"):
             fit(loss=loss)
 
 

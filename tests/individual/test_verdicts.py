@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from benchmarks import individual_people
+from benchmarks import individual
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import (
     FairnessAudit,
@@ -386,12 +386,12 @@ def test_doubts_stand_under_the_verdict(skilled):
     assert any(line.startswith("Doubtful: X has 9 people") for line in str(test).splitlines()[1:4])
 
 
-@pytest.fixture(scope="module", params=list(individual_people.SOURCES))
+@pytest.fixture(scope="module", params=list(individual.SOURCES))
 def found(request):
     """The models of a data set, and samples of its people."""
     if not (data_folder() / "adult.csv.gz").exists():
         pytest.skip("the raw data are not here")
-    return individual_people.run(request.param, 6, np.random.default_rng(1))
+    return individual.run(request.param, 6, np.random.default_rng(1))
 
 
 @pytest.mark.slow
@@ -427,13 +427,11 @@ def test_a_planted_unfairness_is_found_and_a_fair_model_is_not_rejected(found):
 
 
 @pytest.mark.parametrize(("d", "levels"), [(1, None), (6, None), (4, 4)])
-def test_who_is_kept_back_is_who_would_be_if_every_distance_was_measured(d, levels):
+def test_nobody_ends_too_unusual_and_no_one_goes_farther_before(d, levels):
     rng = np.random.default_rng(d)
     X = rng.normal(size=(200, d)) if levels is None else rng.integers(0, levels, (200, d)).astype(float)
     neighbours = people_.Neighbours.of(X, X.std(axis=0))
-    ends = X + rng.normal(size=d) * rng.uniform(0, 3, (200, 1))
-    places = [X.copy()] + [X + part * (ends - X) for part in (0.3, 1.0)]
-    expected = [place.copy() for place in places]
+    far, units = rng.normal(size=d) * rng.uniform(0, 3, (200, 1)), X.std(axis=0)
 
     def nearest(x, people):
         return x if levels is None else np.round(x)
@@ -443,13 +441,17 @@ def test_who_is_kept_back_is_who_would_be_if_every_distance_was_measured(d, leve
         apart, own = (neighbours.distances(at, start) for at in (x[None], start))
         return neighbours.plausibility(apart)[0] <= people_.UNUSUAL and apart > own
 
-    held = np.array([bool(unusual(places[-1][person], person)) for person in range(200)])
+    places = [X.copy(), *(nearest(X + part * far, None) for part in (0.3, 1.0))]
+    expected, ends = [place.copy() for place in places], places[-1].copy()
+    held = np.array([bool(unusual(ends[person], person)) for person in range(200)])
     for person in np.flatnonzero(held):
-        for place in expected:
-            end, part = place[person].copy(), people_.PARTS
-            while part and unusual(place[person], person):
-                part -= 1
-                place[person] = nearest(X[person] + part / people_.PARTS * (end - X[person]), person)
+        kept, part = ends[person], people_.PARTS
+        while part and unusual(kept, person):
+            part -= 1
+            kept = nearest(X[person] + part / people_.PARTS * (ends[person] - X[person]), person)
+        for place in expected:  # on the way there as before, and no farther
+            lengths = (np.linalg.norm((there - X[person]) / units) for there in (place[person], kept))
+            place[person] = place[person] if next(lengths) < next(lengths) else kept
     np.testing.assert_array_equal(neighbours.keep(places, nearest), held)
     np.testing.assert_allclose(places, expected, rtol=0, atol=1e-12)
     assert 0 < held.sum() < 200

@@ -184,9 +184,9 @@ def no_pull(v):
     return np.zeros_like(v)
 
 
-def test_a_diverging_step_says_how_many_people_and_when():
-    x = np.array([[1.0, -1.0], [-1.0, -1.0], [2.0, 0.0]])
-    with pytest.raises(ParameterError, match="steps of up to 1 diverge: 2 unfair examples ran away within 64 of them"):
+def test_a_diverging_step_says_how_many_people_run_away():
+    x = np.array([[2.0, -1.0], [-1.0, -1.0], [2.0, 0.0]])
+    with pytest.raises(ParameterError, match="steps of up to 1 diverge: 2 unfair examples ran away"):
         list(euler(x, square, no_pull, steps=np.full(500, 1.0), regularization=0, checkpoints=[64, 500]))
 
 
@@ -206,7 +206,7 @@ def test_places_that_are_finite_but_absurd_have_diverged_as_well():
     """x + x^2 from 1 is 1.1e26 after seven steps and 1.3e52 after eight."""
     path = euler(np.array([[1.0]]), square, no_pull, steps=np.full(8, 1.0), regularization=0, checkpoints=[7, 8])
     assert 1e26 < next(path)[0, 0] < 2e26
-    with pytest.raises(ParameterError, match="1 unfair example ran away within 8 of them"):
+    with pytest.raises(ParameterError, match="1 unfair example ran away"):
         next(path)
 
 

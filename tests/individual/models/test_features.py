@@ -25,7 +25,6 @@ NAMED = {
     "pandas": pd.DataFrame({"age": AGES, "member": MEMBERS}, index=pd.Index(["p", "q", "r"], name="who")),
     "polars": pl.DataFrame({"age": AGES, "member": MEMBERS}),
     "arrow": pa.table({"age": AGES, "member": MEMBERS}),
-    "record batch": pa.RecordBatch.from_pydict({"age": AGES, "member": MEMBERS}),
     "dict": {"age": AGES, "member": MEMBERS},
     "dict of arrays": {"age": np.array(AGES), "member": pd.Series(MEMBERS)},
 }
@@ -117,7 +116,6 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(name):
     [
         ("polars", pl.DataFrame({"age": [46.0, 122.0, 80.0], "member": [2.0, 0.0, 2.0]})),
         ("arrow", pa.table({"age": [46.0, 122.0, 80.0], "member": [2.0, 0.0, 2.0]})),
-        ("record batch", pa.RecordBatch.from_pydict({"age": [46.0, 122.0, 80.0], "member": [2.0, 0.0, 2.0]})),
     ],
 )
 def test_frames_of_other_libraries_are_rebuilt(kind, expected):
