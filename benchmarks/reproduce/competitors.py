@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 import skfairtest
-from benchmarks import correlation
 from benchmarks.common import competitors
 from benchmarks.common.methods import rate_value
+from benchmarks.designs import correlation
 from benchmarks.reproduce import _individuals, _lift, _peers, _schemes, maity_simulation
 from benchmarks.reproduce._peers import SELECTION, TPR
 from benchmarks.reproduce._rows import Found, Row
