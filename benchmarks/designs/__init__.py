@@ -4,6 +4,7 @@ from benchmarks.common.inequality import inequality_cells
 from benchmarks.designs import (
     adjusted,
     audit,
+    breaking_points,
     calibration,
     correlation,
     labelled,
@@ -18,5 +19,5 @@ from benchmarks.designs import (
 DESIGNS = (
     *audit.DESIGNS, *inequality_cells(), *calibration.DESIGNS, *correlation.DESIGNS, *prompts.DESIGNS, *scan.DESIGNS,
     *paired.DESIGNS, *sequential.DESIGNS, *adjusted.DESIGNS, *labelled.DESIGNS, *uncertain_groups.DESIGNS,
-    *model_selection.DESIGNS,
+    *model_selection.DESIGNS, *breaking_points.DESIGNS,
 )  # fmt: skip

@@ -49,7 +49,7 @@ def audited(design, n, scored):
 
 DESIGNS = [
     Design(f"audits/{design}, {n} people, {'scores' if scored else 'labels'}", audited(design, n, scored), data_sets,
-           ("audits",), quick=4 * (design == "noise" and n == 500 and not scored))
+           ("audits",))
     for design, n, scored, data_sets in (
         ("noise", 500, False, 120), ("noise", 2000, False, 120), ("one feature matters", 1000, False, 120),
         ("base rates differ", 1000, False, 120), ("noise", 500, True, 50), ("base rates differ", 1000, True, 50),
