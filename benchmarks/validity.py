@@ -1,13 +1,12 @@
 """How often each method rejects a fair model, and an unfair one: ``python -m benchmarks.validity``.
 
 Size, power at equal size and coverage of the package's tests, of textbook tests and of other tools on the same data;
-the designs are in `cells`, the methods in `methods`, `competitors` and `families`. Every finished cell is stored at
+the designs are in `cells`, the methods in `methods`, `competitors` and `families`. Kinds of test that have data and
+questions of their own have their designs in `benchmarks.designs`. Every finished cell is stored at
 once in benchmarks/results/validity.json with a digest of its parameters, and a rerun computes only what is missing or
 was run with other parameters. The file has the seed and the versions. Seeds depend on a cell's name alone.
 
-``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
-(calibration, inequality, scans, two models, streams, given covariates, uncertain groups, few labels, prompts); it
-stores nothing.
+``--quick`` runs a few cells with few data sets, and stores nothing.
 ``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md and its drawings
 from the stored results. The exit status is 1 where a figure breaks a promise of
 `benchmarks.common.bounds`.
@@ -19,24 +18,21 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from benchmarks import adjusted, calibration, inequality, labelled, paired, prompts, scan, sequential, uncertain_groups
-from benchmarks.common.bounds import promises
+from benchmarks.common.bounds import promises, promises_of_designs
 from benchmarks.common.cells import all_cells
 from benchmarks.common.render import render
-from benchmarks.common.storage import DOC, ROOT, complete, load, report, store
+from benchmarks.common.storage import DOC, RESULTS, ROOT, complete, load, report, store
+from benchmarks.designs import DESIGNS
 
-RESULTS = ROOT / "benchmarks" / "results" / "validity.json"
 #: Data sets of a cell in a quick run.
 QUICK = 200
 
 
-def neighbours():
-    """Yield quick checks of the benchmarks that have designs of their own."""
-    for benchmark in (calibration, inequality, scan, paired, sequential, adjusted, uncertain_groups, labelled, prompts):
-        started = time.process_time()
-        promise = benchmark.quick()
-        print(f"{time.process_time() - started:6.1f} s  {benchmark.__name__}", flush=True)
-        yield promise
+def fewer(cell):
+    """Return the cell with fewer data sets; designs say themselves how many."""
+    if hasattr(cell, "broken"):
+        return replace(cell, data_sets=cell.quick)
+    return replace(cell, data_sets=min(QUICK, cell.data_sets), denominators=5)
 
 
 def main(argv=None):
@@ -46,10 +42,10 @@ def main(argv=None):
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     parser.add_argument("--render", action="store_true", help="write doc/validity.md and its drawings")
     options = parser.parse_args(argv)
-    everything = all_cells()
+    everything = (*all_cells(), *DESIGNS)
     if options.render:
         records = load(RESULTS)
-        pages = render(everything, records, RESULTS.parent)
+        pages = render(all_cells(), DESIGNS, records, RESULTS.parent)
         for name, text in pages.items():
             (DOC / name).parent.mkdir(exist_ok=True)
             (DOC / name).write_text(text)
@@ -60,15 +56,17 @@ def main(argv=None):
         parser.error(f"no cell is called anything with {options.only!r}")
     started = time.perf_counter()
     if options.quick:
-        chosen = [replace(cell, data_sets=min(QUICK, cell.data_sets), denominators=5) for cell in chosen]
+        chosen = [fewer(cell) for cell in chosen]
         records = {}
     else:
         records = load(RESULTS)
     keep = (lambda: None) if options.quick else partial(store, RESULTS, records, everything)
     missing = complete(chosen, records, keep, options.processes)
     print(f"{missing} of {len(chosen)} cells computed in {time.perf_counter() - started:.0f} s.")
-    held = promises(chosen, records, slack=3.0 if options.quick else 0.0)
-    return report([*held, *(neighbours() if options.quick and not options.only else ())])
+    held = promises(
+        [cell for cell in chosen if not hasattr(cell, "broken")], records, slack=3.0 if options.quick else 0
+    )
+    return report([*held, *promises_of_designs([cell for cell in chosen if hasattr(cell, "broken")], records)])
 
 
 if __name__ == "__main__":

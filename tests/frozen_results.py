@@ -1263,10 +1263,43 @@ for add_cases in (
 # Reading and writing ------------------------------------------------------------------------
 
 
+def layout(values):
+    """Return the names of a case's numbers, nested as they are."""
+    return {name: layout(each) for name, each in values.items()} if isinstance(values, dict) else 0
+
+
+def flat(values):
+    """Yield what a case has below its names, in their order."""
+    if isinstance(values, dict):
+        for each in values.values():
+            yield from flat(each)
+    else:
+        yield values
+
+
+def filled(names, values):
+    """Return a layout with the next of some values below each name."""
+    return {name: filled(each, values) for name, each in names.items()} if isinstance(names, dict) else next(values)
+
+
 @functools.cache
 def stored():
     """Read what is stored."""
-    return json.loads(PATH.read_text(encoding="utf-8"))
+    document = json.loads(PATH.read_text(encoding="utf-8"))
+    return {
+        name: filled(document["layouts"][number], iter(values)) for name, (number, *values) in document["cases"].items()
+    }
+
+
+def store(cases):
+    """Write cases, a line each: the number of its layout, which many share, and what stands below its names."""
+    compact = functools.partial(json.dumps, separators=(",", ":"))
+    layouts, lines = {}, []
+    for name, values in cases.items():
+        number = layouts.setdefault(compact(layout(values)), len(layouts))
+        lines.append(f"{json.dumps(name)}: {compact([number, *flat(values)])}")
+    text = ["{", '"layouts": [', ",\n".join(layouts), "],", '"cases": {', ",\n".join(lines), "}", "}", ""]
+    PATH.write_text("\n".join(text), encoding="utf-8")
 
 
 def main(arguments=None):
@@ -1279,8 +1312,7 @@ def main(arguments=None):
     computed = {name: compute(name) for name in given.compare or given.write or CASES}
     if given.write is not None:
         cases = {name: computed[name] if name in computed else stored()[name] for name in CASES}
-        rows = [f"{json.dumps(name)}: {json.dumps(case, separators=(',', ':'))}" for name, case in cases.items()]
-        PATH.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+        store(cases)
         return 0
     lines = [f"{name}: {line}" for name, values in computed.items() for line in changes(name, values)]
     print(*lines, f"{len(lines)} differences in {len(computed)} cases", sep="\n")

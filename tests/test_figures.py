@@ -1,6 +1,5 @@
 """Figures and sentences of README, the changelog and the documentation, against what is stored."""
 
-import json
 import re
 import tomllib
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import validity
 from benchmarks.common import cells as designs
 from benchmarks.common import drawings, storage
 from benchmarks.reproduce import __main__ as reproduce
@@ -16,7 +14,6 @@ from benchmarks.reproduce._expected import NOT, READING, inventories, totals, ve
 from benchmarks.reproduce._pages import totals_sentence
 
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "doc").rglob("*.md")])
 
 
@@ -24,13 +21,14 @@ def words_of(page):
     return re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
 
 
-def stored(name):
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+def of_two_models(kind, figure, method):
+    cells = storage.load(storage.RESULTS).items()
+    return [cell["methods"][method][figure] for name, cell in cells if name.startswith(f"two models/{kind}")]
 
 
-def two_models(part, of, *methods):
-    shares = [[each["rejected"][method] for each in stored("paired")[part]] for method in methods]
-    return [f"{of(found):.3f}".removeprefix("0") for found in shares]
+def sizes_of_two_models():
+    for method in ("paired", "labels permuted", "predictions swapped", "normal alone"):
+        yield f"{max(of_two_models('equal', 'size', method)):.3f}".removeprefix("0")
 
 
 def share(value):
@@ -38,13 +36,13 @@ def share(value):
 
 
 def power_of_two_models():
-    for method in ("paired", "independent"):
-        found = [each["rejected"][method] for each in stored("paired")["different"]]
+    for method in ("paired", "two independent tests"):
+        found = of_two_models("other changes", "power", method)
         yield from (share(min(found)), share(max(found)))
 
 
 def designs_of(method):
-    records = storage.load(validity.RESULTS)
+    records = storage.load(storage.RESULTS)
     (_, rows), *_ = drawings.panels(designs.all_cells(), records, drawings.sizes)
     bad = {row.method: (row.is_bad.sum(), len(row.values)) for row in rows}
     return ["{} of {}".format(*bad[method])]
@@ -56,7 +54,7 @@ SENTENCES = [
         "doc/methods.md",
         r"are at most (\.\d+) at a level of \.05 \(3,000 data sets each\); permuting labels with Welch's error reaches "
         r"(\.\d+), swapping the two predictions within people (\.\d+), and the normal distribution alone (\.\d+)",
-        lambda: two_models("equal", max, "paired", "permuted", "swapped", "normal"),
+        sizes_of_two_models,
     ),
     (
         "doc/methods.md",

@@ -107,3 +107,16 @@ def _look_at_shares(cell, methods, promised, slack):
                 held.look(holds, f"{where}, {key.replace('_', ' ')}: {figures[key]:.4f}")
         if "out" in figures:
             agreed.look(figures["out"] == 0, f"{where}: {figures['out']:.4f}")
+
+
+def promises_of_designs(designs, records):
+    """Check what the designs of kinds of test with data of their own promise, kind by kind."""
+    held = {}
+    for design in designs:
+        if design.name in records:
+            broken = list(design.broken(records[design.name]["methods"]))
+            held.setdefault(
+                design.section, Promise(f"{design.section}: size, coverage, power as their designs promise")
+            )
+            held[design.section].look(not broken, "; ".join(broken))
+    return list(held.values())

@@ -24,7 +24,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
-ALPHA = 0.05
+ALPHA, SEED = 0.05, 20201120
 #: Metrics that are tested as rates of the people that they are worth.
 AS_RATES = (
     "roc_auc", "average_precision", "balanced_accuracy", "matthews_corrcoef", "cohen_kappa", "precision_macro",

@@ -105,7 +105,7 @@ def compared(cells, records):
 
 def sizes(methods, method, _default, cell):
     """Yield a method's size, and whether it is more than three Monte-Carlo errors above the level."""
-    if method in methods:
+    if "size" in methods.get(method, ()):
         size, data_sets = methods[method]["size"], methods[method].get("data_sets", cell.data_sets)
         yield size, exceeds(size, data_sets)
 
@@ -115,7 +115,7 @@ def misses(methods, method, _default, cell):
     for key in ("coverage", "coverage_effect"):
         if key in methods.get(method, {}):
             miss = 1 - methods[method][key]
-            yield miss, exceeds(miss, cell.data_sets)
+            yield miss, exceeds(miss, methods[method].get("data_sets", cell.data_sets))
 
 
 def gains(methods, method, default, cell):

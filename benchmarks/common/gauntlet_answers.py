@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from benchmarks.common.cells import ALPHA
-from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
+from benchmarks.common.inequality import INDICES, PREDICTED, TRUE
 from benchmarks.common.logistic_population import MAP, TOLERANCE
 from benchmarks.common.logistic_population import Design as Individuals
 from skfairtest import (

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from benchmarks.common.cells import by_truth, scores
-from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
+from benchmarks.common.inequality import INDICES, PREDICTED, TRUE
 from benchmarks.common.logistic_population import Population
 
 #: What tests ask about, in the words of their null hypotheses.

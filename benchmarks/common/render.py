@@ -172,15 +172,15 @@ def limits(cells, records, held, exceptions, of_kinds):
     return [*out, ""]
 
 
-def render(cells, records, folder):
-    """Return the page and its drawings by their names."""
+def render(cells, designs, records, folder):
+    """Return the page and its drawings by their names; `designs` are those of kinds of test with data of their own."""
     there = [cell for cell in cells if cell.name in records]
     if not there:
         raise SystemExit("no results are stored yet: run python -m benchmarks.validity")
     methods = [["; ".join(METHODS[method] for method in named), note] for named, note in NOTES]
     held = promises(there, records)
     every_kind, exceptions = gauntlet(folder / "gauntlet.json")
-    of_kinds = kinds.panels(folder)
+    of_kinds = kinds.panels_of_kinds(designs, records, folder)
     page = [
         INTRODUCTION.format(drawings=pictures(there, records), methods=table(["method", "what it is"], methods)),
         every_kind,

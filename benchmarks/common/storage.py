@@ -7,12 +7,17 @@ import zlib
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from benchmarks.common.cells import ALPHA
+from benchmarks.common.cells import ALPHA, SEED
 from benchmarks.common.results import versions
-from benchmarks.common.run import SEED, run
+from benchmarks.common.run import run
 
 ROOT = Path(__file__).parents[2]
 DOC = ROOT / "doc"
+RESULTS = ROOT / "benchmarks" / "results" / "validity.json"
+WHAT = (
+    "size, power and coverage; see benchmarks/validity.py. Figures of benchmarks/designs of 2026-11-27 and before have "
+    "other seeds"
+)
 
 
 def load(path):
@@ -20,7 +25,7 @@ def load(path):
     return json.loads(path.read_text())["cells"] if path.exists() else {}
 
 
-def store(path, records, cells, what="size, power and coverage; see benchmarks/validity.py", seed=SEED):
+def store(path, records, cells, what=WHAT, seed=SEED):
     """Write the records of the present designs, a line each, in the designs' order; never half a file."""
     path.parent.mkdir(exist_ok=True)
     earlier = json.loads(path.read_text())["versions"] if path.exists() else []
@@ -47,7 +52,7 @@ def is_finished(cell, records):
 
 
 def size_line(cell, figures):
-    shares = ((method, figure.get("size", figure.get("power"))) for method, figure in figures["methods"].items())
+    shares = ((method, next(iter(figure.values()))) for method, figure in figures["methods"].items())
     sizes = "  ".join(f"{method} {share:.3f}" for method, share in shares)
     return f"{figures['seconds']:6.1f} s  {cell.name}: {sizes}"
 

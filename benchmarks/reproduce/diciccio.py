@@ -1,10 +1,8 @@
 """DiCiccio et al. (2020): every number, table and figure of "Evaluating fairness using permutation tests"."""
 
-import json
-
 import numpy as np
 
-from benchmarks import correlation
+from benchmarks.designs import correlation
 from benchmarks.reproduce import _diciccio_data as data
 from benchmarks.reproduce import _diciccio_limits as limits
 from benchmarks.reproduce import _diciccio_simulations as simulations
@@ -48,9 +46,9 @@ varies less; the limit of its rejection rate follows from the two variances.""",
     CORRELATION: """\
 A feature x and errors that are uncorrelated with it, but depend on it: normal noise z over x^2 or |x|, {people:,}
 people. The share of {studentized_data_sets:,} data sets ({fairtest_data_sets:,} for the other tests) that each test
-rejects at 5%, with its Monte-Carlo error; measured by `python -m benchmarks.correlation`. The paper describes z / x^2.
-Of its two published scripts, the one of Algorithm 1 uses that, and the one of FairTest z / |x|. Ordinary permutations
-of the errors, without a standard error, are no cure.""",
+rejects at 5%, with its Monte-Carlo error; measured by `python -m benchmarks.validity --only correlations`. The paper
+describes z / x^2. Of its two published scripts, the one of Algorithm 1 uses that, and the one of FairTest z / |x|.
+Ordinary permutations of the errors, without a standard error, are no cure.""",
     RATES: """\
 Two groups of {size} people, base rates .8 and .2, false negative rate .1 in both: the share of {rates_data_sets:,} fair
 data sets that are rejected at 5% ({rates_resamples:,} resamples, Monte-Carlo error about {rates_error:.4f}), for each
@@ -204,11 +202,11 @@ NOISES = {"z / x^2": "", "z / |x|": "noise z / |x|, as in the authors' Python sc
 
 
 def table_1(how, sequence):
-    """The figures of `benchmarks.correlation`: those stored, or fewer of them computed anew."""
+    """The figures of `benchmarks.designs.correlation`: those stored, or fewer of them computed anew."""
     if how["table"] is None:
-        cells = json.loads(correlation.RESULTS.read_text())["cells"]
+        cells = correlation.stored_table()
     else:
-        cells = list(correlation.simulate(how["table"], how["table"], how["resamples"], sequence))
+        cells = correlation.table(how["table"], how["resamples"], sequence)
     found = {(cell["feature"], cell["outcome"]): cell for cell in cells if cell["correlation"] == "pearson"}
     rows, shares = [], {}
     for answers, feature, test in TABLE_1:

@@ -4,7 +4,7 @@ a and b say of which samples an event happens under model A and under model B. I
 have d = 1 and `minus` have d = -1, the mean of d is the change of the rate from A to B. Null hypothesis: the means of
 two groups differ by `edge` (0: the disparity between the groups is the same for both models). How often the models
 disagree may differ between groups, so labels are not exchangeable: permuting them rejects up to 17% of fair pairs at a
-level of 5% (`benchmarks/paired.py`). The statistic is the efficient score statistic, its variance that of the most
+level of 5% (`benchmarks/designs`). The statistic is the efficient score statistic, its variance that of the most
 likely distributions of d that satisfy the null hypothesis,
 
     z = (mean_1 - mean_2 - edge) / sqrt(v_1 / n_1 + v_2 / n_2),   v = p_plus + p_minus - delta^2,

@@ -72,7 +72,7 @@ def test_confounding_is_found_without_adjustment_and_not_with_it():
     assert test.comparisons_["unadjusted"].iloc[0] == pytest.approx(plain.disparity_)
 
 
-@pytest.mark.exhaustive  # benchmarks/adjusted.py stores more of them
+@pytest.mark.exhaustive  # benchmarks/designs/adjusted.py stores more of them
 def test_size_with_confounding_is_the_nominal_one():
     data_sets = 150
     rejected = sum(asked(people(500, seed=s, shape=np.sin)).rejected_ for s in range(data_sets))

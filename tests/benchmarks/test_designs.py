@@ -16,76 +16,64 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import (
-    adjusted,
-    breaking_points,
-    calibration,
-    contradictions,
-    correlation,
-    individual,
-    inequality,
-    labelled,
-    paired,
-    prompts,
-    scan,
-    sequential,
-    uncertain_groups,
-)
-from benchmarks.common import correlation_intervals, inequality_cells, methods, storage
-from benchmarks.common.command import figures_of
+
+from benchmarks import contradictions, individual
+from benchmarks.common import bounds, design, methods, storage
 from benchmarks.common.gradients import log_loss_gradient
 from benchmarks.common.logistic_population import Map, Population, Truth, logistic
+from benchmarks.designs import DESIGNS, breaking_points, calibration, correlation, labelled, paired, sequential
 from skfairtest import FairnessTest, LabelledFairnessTest, PairedFairnessTest, Projection, Rate, SequentialFairnessTest
 
 
-def stored(benchmark):
-    return json.loads(benchmark.RESULTS.read_text(encoding="utf-8"))
+def stored(name):
+    return json.loads((storage.RESULTS.parent / f"{name}.json").read_text(encoding="utf-8"))
 
 
-#: What of the stored figures breaks a promise, by benchmark.
-BROKEN = {
-    "adjusted": lambda: adjusted.problems(figures_of(adjusted.RESULTS)),
-    "calibration": lambda: calibration.broken(stored(calibration)["rows"]),
-    "contradictions": lambda: (kind for kind in stored(contradictions)["kinds"] if kind["contradictions"]),
-    "correlation": lambda: (cell for cell in stored(correlation)["intervals"] if correlation_intervals.broken(cell)),
-    "individual": lambda: individual.failures_of(stored(individual)),
-    "inequality": lambda: inequality.broken(CELLS, storage.load(inequality.RESULTS)),
-    "labelled": lambda: labelled.broken(stored(labelled)["cells"]),
-    "paired": lambda: paired.broken(stored(paired)),
-    "scan": lambda: scan.problems(figures_of(scan.RESULTS)),
-    "sequential": lambda: sequential.problems(figures_of(sequential.RESULTS)),
-    "uncertain_groups": lambda: uncertain_groups.broken(stored(uncertain_groups)["cells"]),
-}
-CELLS = list(inequality_cells.inequality_cells())
+RECORDS = storage.load(storage.RESULTS)
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_stored_figures_break_no_promise(name):
-    assert list(BROKEN[name]()) == []
+def test_stored_figures_break_no_promise():
+    for promise in bounds.promises_of_designs(DESIGNS, RECORDS):
+        assert promise.broken == []
+    assert [kind for kind in stored("contradictions")["kinds"] if kind["contradictions"]] == []
+    assert list(individual.failures_of(stored("individual"))) == []
 
 
-def test_figures_that_break_a_promise_are_named():
-    figures = {"global, accuracy": {"runs": 400, "false": 60}, "planted, once": {"runs": 50, "found": 20}}
-    assert [line.split(":")[0] for line in scan.problems(figures)] == list(figures)
-    cell = next(cell for cell in stored(uncertain_groups)["cells"] if cell["assumption_holds"])
-    for change in ({"bias": 0.2}, {"true_disparity": 0.0, "rejected": 0.5}, {"coverage": 0.8}):
-        assert len(list(uncertain_groups.broken([cell | change]))) == 1
-    known = {"judge": "good", "labels": 40, "rate": 0.1, "labels_drawn": "at random"}
-    cell = next(each for each in stored(labelled)["cells"] if known.items() <= each.items())
-    for change in ({"size": 0.2}, {"coverage": 0.8}, {"coverage_of_difference": 0.8}, {"width": 0.4}):
-        assert len(list(labelled.broken([cell | change]))) == 1
-    for warned, n_broken in ((0.5, 1), (0.95, 0)):
-        own = {"design": "one", "data_sets": 400, "rejected": {"paired": {"size": 0.1, "warned": warned}}}
-        document = {"equal": [], "sizes": [], "metrics": [], "different": [], "areas": [own]}
-        assert len(list(paired.broken(document))) == n_broken
-    row = {"design": [20, 1, 0.0, "both names"], "data_sets": 400}
-    held = (prompts.held([row | {"rejected": {"clusters": share}}]) for share in (0.5, 0.05))
-    assert [bool(promise.broken) for promise in held] == [True, False]
+@pytest.mark.parametrize(
+    ("section", "method", "change"),
+    [
+        ("scans", "scans", {"size": 0.15}),
+        ("scans", "scans", {"power": 0.4}),
+        ("two models", "two intervals", {"power": 1.0}),
+        ("areas of two models", "paired", {"size": 0.2, "warned": 0.5}),
+        ("few labels", "labels and a judge", {"coverage": 0.8}),
+        ("few labels", "labels and a judge", {"width": 1.0, "power": 0.0}),
+        ("unknown groups", "by weighted", {"bias": 0.2}),
+        ("inequality", "permutation", {"size": 0.1}),
+    ],
+)
+def test_figures_that_break_a_promise_are_named(section, method, change):
+    broken = 0
+    for each in DESIGNS:
+        methods = RECORDS[each.name]["methods"]
+        if each.section == section and set(change) <= set(methods.get(method, ())):
+            broken += any(each.broken(methods | {method: methods[method] | change}))
+    assert broken
+
+
+def test_the_loop_stores_means_and_how_many_data_sets_a_method_was_tried_on():
+    def ask(rng, n):
+        return {"own": {"size": rng.random(n) < 0.05, "width": 2.0}, "other": {"coverage": np.ones(n // 2)}}
+
+    figures = replace(design.Design("one/two", ask, 400, ("own", "other")), data_sets=200).methods()
+    assert figures["other"] == {"coverage": 1.0, "data_sets": 100}
+    assert figures["own"]["width"] == 2
+    assert 0 < figures["own"]["size"] < 0.1
 
 
 @pytest.mark.parametrize("numbers", [range(6), pytest.param(range(6, 200), marks=pytest.mark.slow)])
 def test_breaking_points_are_those_of_every_change_tested_anew(numbers):
-    generators = [np.random.default_rng([breaking_points.SEED + 1, number]) for number in numbers]
+    generators = [np.random.default_rng([39, number]) for number in numbers]
     with breaking_points.remembered():
         found = [breaking_points.differences_of(*breaking_points.drawn(rng)) for rng in generators]
     assert sum(wrong is not None for wrong in found) > len(found) / 2
@@ -115,13 +103,13 @@ def test_a_contradiction_is_counted(p, low, high, params, wrong):
 # Two models -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("design", [*paired.EQUAL, *paired.DIFFERENT])
-def test_a_design_has_the_changes_that_it_says(design):
+@pytest.mark.parametrize("rates", [*paired.EQUAL, *paired.DIFFERENT])
+def test_a_design_has_the_changes_that_it_says(rates):
     for group in (0, 1):
-        plus, minus, both, neither = design.cells(group)
+        plus, minus, both, neither = rates.cells(group)
         assert plus + minus + both + neither == pytest.approx(1)
         assert min(plus, minus, both, neither) >= 0
-        assert (plus - minus, both + minus) == pytest.approx((design.change[group], design.rates[group]))
+        assert (plus - minus, both + minus) == pytest.approx((rates.change[group], rates.rates[group]))
 
 
 @pytest.mark.parametrize("design", paired.LARGER)
@@ -143,9 +131,9 @@ def test_scores_of_two_models_have_the_areas_and_correlations_that_are_said(shap
 
 
 def test_rejections_are_those_of_the_public_test():
-    design = paired.Design((25, 80), (0.4, 0.3), (0.3, 0.1), (0.2, 0.0))
+    design = paired.Rates((25, 80), (0.4, 0.3), (0.3, 0.1), (0.2, 0.0))
     counts = paired.draw(design, 6, np.random.default_rng(1))
-    mine, _ = paired.paired(paired.of_changes(counts), 1)
+    mine, _ = paired.paired(paired.of_changes(counts), np.random.default_rng(1))
     for table, rejected in zip(counts, mine, strict=True):
         groups = np.repeat([0, 1], design.people)
         a, b = (
@@ -203,7 +191,7 @@ def test_streams_that_are_simulated_together_are_those_of_the_class(method):
 @pytest.mark.in_turn(3)
 @pytest.mark.parametrize(
     "design",
-    [d for d in correlation_intervals.designs() if d.people == 40 and d.adjust == "holm"],
+    [d for d in correlation.known() if d.people == 40],
     ids=lambda each: each.name,
 )
 def test_designs_have_the_correlation_that_they_name(design, thorough):
@@ -223,7 +211,7 @@ def test_designs_have_the_correlation_that_they_name(design, thorough):
 )
 def test_p_values_are_those_of_a_fairness_test(question, metric):
     score, outcome, group = calibration.draw(600, "half the slope", np.random.default_rng(1))
-    p = calibration.QUESTIONS[question](score, outcome, group, np.random.default_rng(0))["kuiper"]
+    p = calibration.QUESTIONS[question](score, outcome, group, np.random.default_rng(0))["Kuiper"]
     test = FairnessTest.from_predictions(
         outcome.astype(int), score, sensitive_features=group, metric=metric, n_resamples=999, random_state=0
     )
@@ -232,7 +220,7 @@ def test_p_values_are_those_of_a_fairness_test(question, metric):
     assert mine == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / calibration.RESAMPLES) + 0.01)
 
 
-@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+@pytest.mark.parametrize("cell", [d for d in DESIGNS if d.section == "inequality"], ids=lambda cell: cell.name)
 def test_groups_are_equal_where_they_are_said_to_be(cell):
     first, second = methods.true_values(cell, cell.null)
     assert first == pytest.approx(second, abs=1e-9)

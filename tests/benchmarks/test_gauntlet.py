@@ -14,7 +14,7 @@ from benchmarks.common import gauntlet_cells, gauntlet_designs
 from benchmarks.common.gauntlet_answers import Answer
 from benchmarks.common.gauntlet_designs import DESIGNS, QUESTIONS
 from benchmarks.common.gauntlet_kinds import KINDS, NO_TESTS
-from benchmarks.common.inequality_cells import INDICES, PREDICTED, TRUE
+from benchmarks.common.inequality import INDICES, PREDICTED, TRUE
 
 DESIGN = {design.name: design for design in DESIGNS}
 

@@ -14,8 +14,8 @@ from skfairtest import FairnessTest
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks.common import bounds, competitors, drawings, families, methods, render, rows, run, storage
 from benchmarks.common import cells as designs
+from benchmarks.designs import DESIGNS
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 PAGES = Path(__file__).parents[2] / "doc"
 Z = methods.Z
 
@@ -190,16 +190,16 @@ def test_resamples_of_people_and_of_tables_have_the_same_means():
 
 
 def test_committed_figures_are_of_the_designs_keep_the_promises_and_are_on_the_page():
-    document, cells = json.loads((RESULTS / "validity.json").read_text()), list(designs.all_cells())
-    assert document["seed"] == run.SEED
-    assert set(document["cells"]) == {cell.name for cell in cells}
-    assert all(storage.is_finished(cell, document["cells"]) for cell in cells)
-    records = storage.load(RESULTS / "validity.json")
+    document, cells = json.loads(storage.RESULTS.read_text()), list(designs.all_cells())
+    records = document["cells"]
+    assert document["seed"] == designs.SEED
+    assert set(records) == {cell.name for cell in (*cells, *DESIGNS)}
+    assert all(storage.is_finished(cell, records) for cell in (*cells, *DESIGNS))
     for promise in bounds.promises(cells, records):
         assert promise.checked
         assert promise.broken == []
         assert not promise.left or promise.why
-    pages = render.render(cells, records, RESULTS)
+    pages = render.render(cells, DESIGNS, records, storage.RESULTS.parent)
     assert (PAGES / "validity.md").read_text() == pages.pop("validity.md")
     for name, text in pages.items():
         committed, drawn = (marks(svg) for svg in ((PAGES / name).read_text(), text))

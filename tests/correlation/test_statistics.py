@@ -1,8 +1,6 @@
 """Permutation tests of correlation: estimates, standard errors, permutations, and how often they reject."""
 
-import json
 from itertools import permutations, product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -327,27 +325,3 @@ def test_uncorrelated_but_dependent_data_are_rejected_no_more_often_than_the_lev
         drawn = permuted(pairs, method, 199, repetition)[:, 0, 0]
         rejections += monte_carlo_p(drawn, estimate(pairs, method).statistic[0, 0], "two-sided")[0] <= 0.05
     assert rejections <= n * 0.05 + 3 * np.sqrt(n * 0.05 * 0.95)
-
-
-def test_quick_benchmark_reports_every_design(capsys, monkeypatch):
-    correlation = pytest.importorskip("benchmarks.correlation", reason="not part of an installed package")
-    monkeypatch.setattr(correlation, "N_PEARSON", 60)
-    monkeypatch.setattr(correlation, "N_SPEARMAN", 60)
-    monkeypatch.setattr(correlation, "FAIRTEST_RESAMPLES", 100)
-    monkeypatch.setattr(correlation, "QUICK_DATA_SETS", 2)
-    monkeypatch.setattr(correlation, "HIGHEST", 0.2)
-    assert correlation.main(["--quick"]) == 0
-    assert capsys.readouterr().out.count("(0.") >= 14
-
-
-def test_committed_figures_name_their_seed_and_versions_and_keep_the_level():
-    path = Path(__file__).parents[2] / "benchmarks" / "results" / "validity_correlation.json"
-    document = json.loads(path.read_text())
-    assert {"seed", "versions"} <= set(document)
-    assert len(document["cells"]) == 6
-    for cell in document["cells"]:
-        assert cell["studentized"]["size"] <= 0.05 + 0.01 + 3 * cell["studentized"]["error"]
-    # What others do: far above the level in one design, hardly ever in the other.
-    fairtest = [cell["fairtest"]["size"] for cell in document["cells"] if "fairtest" in cell]
-    assert max(fairtest) > 0.6
-    assert min(fairtest) < 0.02

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.sequential import newton_stakes
+from benchmarks.designs.sequential import newton_stakes
 from skfairtest.sequential.e_process import (
     ALWAYS,
     BETS,

@@ -211,7 +211,7 @@ def test_means_of_numbers_are_searched():
 
 @pytest.mark.slow
 def test_skewed_values_of_small_subgroups_have_the_adjustment_of_permutations():
-    """Welch's p-values alone would report something in 40% of such data (benchmarks/scan.py, before permuting)."""
+    """Welch's p-values alone would report something in 40% of such data (benchmarks/designs, before permuting)."""
     data, _ = people(1500, seed=6)
     false = holms = 0
     for seed in range(30):

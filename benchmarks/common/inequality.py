@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from benchmarks.common.cells import Cell, by_truth
+from benchmarks.common.bounds import COVERED
+from benchmarks.common.cells import ALPHA, Cell, by_truth
 
 TRUE, PREDICTED = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
 
@@ -36,6 +37,20 @@ def with_index(base, fpr, metric, value):
     return by_truth(base, float(brentq(distance, 0.01, 1.0)), fpr)
 
 
+class Inequality(Cell):
+    """A design with a bound of its own."""
+
+    def broken(self, methods):
+        """Say where a size is above .065 or a coverage below .93, with 200 people in each group or more."""
+        figures, error = (
+            methods["permutation"],
+            3 * np.sqrt(ALPHA * (1 - ALPHA) / self.data_sets) * (self.data_sets < 2000),
+        )
+        coverage = min(figures["coverage"], figures.get("coverage_effect", 1.0))
+        if min(self.people) >= 200 and (figures["size"] > 0.065 + error or coverage < COVERED - error):
+            yield f"{self.name}: size {figures['size']:.4f}, coverage {coverage:.4f}"
+
+
 def inequality_cells():
     """Indices of inequality, and average odds, of groups in which everything else differs: ordinary and few errors."""
     designs = (
@@ -47,8 +62,8 @@ def inequality_cells():
             value = index(TRUE, PREDICTED, np.array(first))
             null = (first, with_index(*same, metric, value))
             for people in [(60, 1000), (200, 200), (1000, 1000)]:
-                yield Cell(
+                yield Inequality(
                     f"inequality/{metric}/{label}/{people[0]}-{people[1]}", "table", metric, people, null,
                     (first, effect) if people == (200, 200) else None, 2000, 199,
-                    competitors=False,
+                    competitors=False, quick=200 * (label == "ordinary" and people == (200, 200)),
                 )  # fmt: skip

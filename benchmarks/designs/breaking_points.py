@@ -1,26 +1,19 @@
-"""Whether breaking points are those of every change: ``python -m benchmarks.breaking_points [--tables N] [--quick]``.
+"""Whether breaking points are those of every change, in random tables of up to 12 people in a group.
 
-Random tables of up to 12 people in a group and random questions about them. Every change of decisions, and of true
-labels, of one group is tested anew by the engine that every test runs on, in increasing order of people: the fewest
-with whom the verdict turns, the groups that tie, and the direction have to be those that `breaking_point_`
-finds. Intervals, which verdicts do not follow from, are left out, and p-values of equal counts are computed once.
-
-Written to benchmarks/results/breaking_points.json, with the seed: how many tables were tried by what was asked, and
-which differed (none may; the exit status is 1 otherwise). ``--quick``: 40 tables, nothing written.
+Every change of decisions, and of true labels, of one group is tested anew by the engine that every test runs on, in
+increasing order of people: the fewest with whom the verdict turns, the groups that tie, and the direction have to be
+those that `breaking_point_` finds. Intervals, which verdicts do not follow from, are left out, and p-values of equal
+counts are computed once.
 """
 
-import argparse
-import sys
 import warnings
-from collections import Counter
 from contextlib import contextmanager
-from itertools import count, product
-from pathlib import Path
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.common.results import write
+from benchmarks.common.design import Design
 from skfairtest import CountTable, FairnessTest
 from skfairtest.comparisons import engine, family, measure, rates
 from skfairtest.inference import breaking
@@ -28,15 +21,10 @@ from skfairtest.inference.rates import Pair
 from skfairtest.metrics.rates import CRITERIA, RATES
 from skfairtest.tables import Sample
 
-SEED = 38
-RESULTS = Path(__file__).parent / "results" / "breaking_points.json"
-WHAT = "breaking points beside every change tested anew; see benchmarks/breaking_points.py"
 CELLS = [(0, 0), (0, 1), (1, 0), (1, 1)]
 #: The places, in `CELLS`, between which people change.
 PLACES = {"decisions": ((0, 1), (2, 3)), "labels": ((0, 2), (1, 3))}
 MARGINS = {"difference": (0.05, 0.2), "ratio": (0.5, 0.8), "odds_ratio": (0.4, 0.8)}
-#: Tables between two writings.
-AT_A_TIME = 250
 #: Rates of decisions; a prediction set is none that could be another.
 DECIDED = [name for name in RATES if name != "coverage"]
 
@@ -144,23 +132,6 @@ def remembered():
         yield
 
 
-def asked_of(counts, params):
-    """What is asked about a table, in words."""
-    yield from np.atleast_1d(params["metric"]).tolist()
-    yield params["disparity"].replace("_", " ")
-    yield params["compare"]
-    yield f"adjust={params['adjust']}"
-    if "margin" in params:
-        yield f"margin, {params['alternative']}"
-    elif "alternative" in params:
-        yield "one-sided"
-    if "method" in params:
-        yield "asymptotic"
-    yield "two groups" if len(counts) == 2 else "several groups"
-    if len(counts) > 2 and params["adjust"] in ("auto", "holm"):
-        yield "several groups with Holm's or Shaffer's adjustment"
-
-
 def differences_of(counts, params):
     """Try one table; None if nothing is defined there, or else what was found and not expected."""
     try:
@@ -184,31 +155,19 @@ def differences_of(counts, params):
     return wrong
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.breaking_points", description=__doc__.splitlines()[0])
-    parser.add_argument("--tables", type=int, default=5000, help="how many tables")
-    parser.add_argument("--quick", action="store_true", help="40 tables, nothing written")
-    options = parser.parse_args(argv)
-    n_tables = 40 if options.quick else options.tables
-    asked, differing, tried = Counter(), [], 0
+def tried(rng, n_tables):
+    """Which tables differ."""
+    differing = []
     with remembered():
-        for number in count():
-            if tried == n_tables:
-                break
-            counts, params = drawn(np.random.default_rng([SEED, number]))
-            wrong = differences_of(counts, params)
-            if wrong is None:
-                continue
-            tried += 1
-            asked.update(asked_of(counts, params))
-            if wrong:
-                differing.append(number)
-                print(f"DIFFERS {number}: {counts.tolist()}, {params}: {wrong}", file=sys.stderr, flush=True)
-            if not options.quick and tried % AT_A_TIME == 0:
-                write(RESULTS, WHAT, SEED, tables=tried, differing=differing, asked=dict(sorted(asked.items())))
-    print(f"{tried:,} tables, {len(differing)} differ: {dict(asked)}")
-    return 1 if differing else 0
+        while len(differing) < n_tables:
+            if (wrong := differences_of(*drawn(rng))) is not None:
+                differing.append(bool(wrong))
+    return {"breaking points": {"differ": differing}}
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def differing(methods):
+    if share := methods["breaking points"]["differ"]:
+        yield f"{share:.4f} of the tables differ"
+
+
+DESIGNS = [Design("breaking points/random tables", tried, 5000, also=differing)]
