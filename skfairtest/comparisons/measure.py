@@ -15,10 +15,9 @@ from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of
 from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measurement, Result
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
-from skfairtest.comparisons.rates import count, test_enumerated, test_rate
+from skfairtest.comparisons.rates import Counted, count, test_rates
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
-from skfairtest.inference.rate_draws import RateTable
 from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
@@ -54,7 +53,7 @@ def measure(
         names = " x ".join(sample.sensitive_names)
         raise GroupsMissing(f"sensitive_features ({names}) is missing for everybody: there are no groups to compare")
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
-    counted: list[tuple[Rate, Measurement, RateTable]] = []
+    counted: list[Counted] = []
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     counts_people, table = is_counted(sample, settings), None
     if counts_people and any(type(metric) is Rate for metric in metrics):
@@ -68,21 +67,18 @@ def measure(
             continue
         kinds = _kinds(sample, metric, settings)
         check_numbers(design, metric)
-        rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
-        if rate is not None:
-            counted.append(count(design, *rate, (metric.name, False)))
+        as_rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
+        if as_rate is not None:
+            counted.append(count(design, *as_rate, (metric.name, False)))
         else:
             others.append((metric, kinds))
     draw = settings.question.method in ("permutation", "bootstrap") and any(made.comparisons for _, made, _ in counted)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
-    # Whole tables drawn with one seed are the same tables for every rate.
-    whole = settings.within != "auto" or settings.question.method == "bootstrap"
     by_metric: dict[str, Measurement] = {}
     known: Known = {}
     with progress(" x ".join(sample.sensitive_names), len(metrics), bool(settings.verbose)) as advance:
-        tested = test_enumerated((row for _, made, _ in counted for row in made.comparisons), settings)
-        for of_one, own in zip(counted, seed.spawn(len(counted)), strict=True):
-            by_metric[of_one[0].name] = test_rate(*of_one, settings, known, seed if whole else own, tested)
+        for (rate, *_), tested in zip(counted, test_rates(counted, settings, known, seed), strict=True):
+            by_metric[rate.name] = tested
             advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             by_metric[metric.name] = measure_metric(metric, design, kinds, known, own)
