@@ -673,33 +673,6 @@ class CountTable:
         """Merge two tables of different people."""
         return self.merge(other) if isinstance(other, type(self)) else NotImplemented
 
-    def __sub__(self, other: object) -> Self:
-        """Subtract the people of another table, such as a day that was counted twice.
-
-        Raises
-        ------
-        ValueError
-            If they are not all in this table.
-        """
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        _check_mergeable(self, other)
-        mine, its = self.score_bins, other.score_bins
-        if mine is not None and its is not None and not mine.fits(its):
-            raise ParameterError("score_bins differ between the tables: it is not clear which people to subtract.")
-        less = other._rows_in(mine)
-        less = replace(less, counts=-less.counts, weights=None if less.weights is None else -less.weights)
-        rows = tabular.join_rows([self.to_rows(), less])
-        left = self._with(rows, self.score_bins, self.suppressed).to_rows()
-        if (left.counts < 0).any():
-            worst = int(left.counts.argmin())
-            kind = {column.name: column.levels[column.codes[worst]] for column in left.columns}
-            raise ValueError(
-                f"the table to subtract counts {-int(left.counts[worst]):,} too many of {kind}: it is not part of this "
-                "table."
-            )
-        return self._with(left, self.score_bins, self.suppressed)
-
     def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
         """Prepare the table for sharing: every cell that is not empty counts at least `minimum_cell` people.
 
