@@ -11,7 +11,7 @@ from skfairtest import readers
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.engine import Compared
-from skfairtest.comparisons.measure import cells_read
+from skfairtest.comparisons.measure import cells_read, check_columns
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Calibration, Metric, ScoreMetric, asks_coverage
 from skfairtest.readers.coverage import covered
@@ -315,7 +315,7 @@ class GroupsTest(Compared, ReportMixin):
                 needed = cells_read(metrics, settings)
                 if cls._scores_are_predictions and "y_pred" in needed and "y_score" not in needed:
                     sample = sample.with_scores_as_predictions()
-                _check_cells(sample, metrics, needed)
+                check_columns(sample, metrics, settings)
             return test._fit_sample(sample, settings, metrics, test._seed(), FROM_TABLE)
 
     @classmethod
@@ -413,23 +413,9 @@ class GroupsTest(Compared, ReportMixin):
         else:
             y_pred = X
         # A missing label is an error, whichever metric reads it.
-        try:
-            sample = self._sample(inputs, y_pred, y_score)
-        except ParameterError as error:
-            if error.parameter == "sensitive_features" and any(metric.needs_pos_label for metric in metrics or ()):
-                self._check_pos_label(error, y, y_pred)
-            raise
+        sample = self._sample(inputs, y_pred, y_score)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return sample, settings, metrics, seed, subject
-
-    def _check_pos_label(self, error: ParameterError, *labels: Any) -> None:
-        """Raise errors about groups and the positive label together."""
-        given = [values for values in labels if values is not None]
-        levels = [level for values in given for level in getattr(readers.read_values(values, "y"), "levels", ())]
-        try:
-            readers.resolve_pos_label(levels, self.pos_label, readers.classes_of(self.estimator))
-        except ParameterError as other:
-            raise ParameterError(f"{error} Besides, {other}") from None
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
         """Read one row per person; a test may read further columns of `X`."""
@@ -467,16 +453,6 @@ class GroupsTest(Compared, ReportMixin):
         cautions = (readers.unknown_groups(model, inputs.groups, inputs.predict_params) for model in models)
         self._cautions = tuple(dict.fromkeys(filter(None, cautions)))
         return {"sensitive_features": inputs.groups, "predict_params": inputs.predict_params, "random_state": seed}
-
-
-def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
-    """Check that a table's cells hold the columns that metrics and permutations read."""
-    missing = sorted(needed - set(sample.columns))
-    if missing:
-        names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
-        raise ParameterError(
-            f"table has no {' and no '.join(missing)}, which {names} needs; its cells are {', '.join(sample.columns)}"
-        )
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:

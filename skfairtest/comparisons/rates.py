@@ -251,8 +251,6 @@ def rate_table(
     if settings.within is None:
         blocks = [everyone]
     else:
-        if settings.within not in roles:
-            raise ParameterError(f"within={settings.within!r} needs {settings.within}, which was not given")
         inside = roles[settings.within]
         blocks = [everyone[inside == value] for value in np.unique(inside)[::-1]]
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
