@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.utils import Bunch
 
 from skfairtest._utils.base import tagged, untagged
 from skfairtest._utils.checks import check_choice, is_integer
@@ -582,34 +581,6 @@ class CountTable:
         columns = {column.name: tabular.column_values(column) for column in rows.columns}
         sums = {} if rows.weights is None else dict(zip(SUMS, rows.weights.T, strict=True))
         return pd.DataFrame({**columns, "count": rows.counts, **sums})
-
-    def expand(self) -> Bunch:
-        """Write one row per person.
-
-        Returns
-        -------
-        Bunch
-            `y_true`, `y_pred` and `y_score` (arrays of length `n_samples`, or None),
-            `sensitive_features` (DataFrame) and `control_features` (DataFrame or None), which
-            `from_predictions` reads back.
-
-        Raises
-        ------
-        ValueError
-            If people have weights.
-        """
-        if self.weights is not None:
-            raise ValueError(
-                "the table holds sums of weights and not each person's weight: it cannot be expanded to rows."
-            )
-        rows = self.to_rows()
-        tabular.check_rows_of(self.n_samples)
-        people = {column.name: tabular.column_values(column).repeat(rows.counts) for column in rows.columns}
-        return Bunch(
-            **{name: people[name].to_numpy() if name in people else None for name in tabular.CELL_NAMES},
-            sensitive_features=pd.DataFrame({n: people[n] for n in self.sensitive_names}),
-            control_features=(pd.DataFrame({n: people[n] for n in self.control_names}) if self.control_names else None),
-        )
 
     # Arithmetic -----------------------------------------------------------------------------
 

@@ -204,8 +204,6 @@ def test_tables_with_and_without_weights_do_not_add():
         weighted + plain
     twice = weighted + weighted
     np.testing.assert_array_equal(twice.weights, 2 * weighted.weights)
-    with pytest.raises(ValueError, match="it cannot be expanded to rows"):
-        weighted.expand()
     assert list(weighted.to_frame()) == ["sex", "y_pred", "count", "weight", "squared_weight"]
 
 
