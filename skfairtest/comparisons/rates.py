@@ -57,10 +57,6 @@ class RateNull(core.NullDistribution):
         unconditional = question.method in ("auto", "exact") and question.disparity != "odds_ratio"
         return question.margin_bounds is None and unconditional and len(self.pair.x1) == 1
 
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Invert the score test."""
-        return self.limits_of_all([self], [critical], [bounds])[0]
-
     @classmethod
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
