@@ -13,7 +13,7 @@ from sklearn.linear_model import RidgeCV
 
 from benchmarks.common.design import Design, one_by_one
 from skfairtest import AdjustedFairnessTest
-from skfairtest.adjusted.residuals import TREES, curves
+from skfairtest.adjusted.measure import TREES, curves
 
 ALPHA = 0.05
 

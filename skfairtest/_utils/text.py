@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
+from itertools import accumulate
 from typing import Any
 
 #: Invisible, but some words and pictures fall apart without them.
@@ -158,16 +159,6 @@ def shorten(text: Any, width: int = 40) -> str:
     widths = [display_width(character) for character in name]
     if sum(widths) <= width:
         return name
-    head = tail = 0
-    left, start, end = width - 1, 0, len(name)
-    while start < end:
-        side = head <= tail
-        cost = widths[start] if side else widths[end - 1]
-        if cost > left:
-            break
-        left -= cost
-        if side:
-            head, start = head + cost, start + 1
-        else:
-            tail, end = tail + cost, end - 1
-    return f"{name[:start]}…{name[end:]}"
+    head = sum(columns <= width // 2 for columns in accumulate(widths))
+    tail = sum(columns <= (width - 1) // 2 for columns in accumulate(reversed(widths)))
+    return f"{name[:head]}…{name[len(name) - tail :]}"

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from skfairtest._utils.files import write_text
-from skfairtest._utils.progress import Bar, shown_by
+from skfairtest._utils.progress import Line, shown_by
 from skfairtest.cli.errors import OPTIONS, BadInput, Status, in_terms_of_options, one_line
 
 
@@ -36,7 +36,7 @@ def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()
 
 @contextmanager
 def listening() -> Iterator[list[str]]:
-    """Tell the package's warnings once each, in terms of options, and show a bar of progress; yield what was told."""
+    """Tell the package's warnings once each, in terms of options, and show progress on a line; yield what was told."""
     from rich.console import Console
     from sklearn.exceptions import UndefinedMetricWarning
 
@@ -50,7 +50,7 @@ def listening() -> Iterator[list[str]]:
             tell(f"warning: {line}")
 
     console = Console(stderr=True)
-    with warnings.catch_warnings(), shown_by(Bar(console, transient=True)) if _shows(console) else nullcontext():
+    with warnings.catch_warnings(), shown_by(Line()) if _shows(console) else nullcontext():
         warnings.simplefilter("always")
         warnings.showwarning = tell_once
         yield told

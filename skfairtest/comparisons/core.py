@@ -37,10 +37,12 @@ RESAMPLED = frozenset(
 class NullDistribution:
     """The null distribution of one comparison, and the disparities that agree with the data.
 
-    This base class has neither intervals nor bins.
+    Of this class it is normal around an `estimate` with a standard error; without these there are no intervals.
     """
 
     question: Question
+    estimate: float = field(default=np.nan, kw_only=True)
+    standard_error: float = field(default=np.nan, kw_only=True)
     studentized: bool = field(default=True, kw_only=True)
     #: Bootstrap samples, at any margin; `alike` if the people of a side are all alike, so that its samples are too.
     samples: Resampled | None = field(default=None, kw_only=True)
@@ -73,7 +75,8 @@ class NullDistribution:
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """The disparities not rejected at critical values below and above the estimate."""
-        return np.nan, np.nan
+        below, above = critical
+        return self.estimate - below * self.standard_error, self.estimate + above * self.standard_error
 
     @classmethod
     def limits_of_all(
@@ -88,7 +91,7 @@ class NullDistribution:
 
     def error(self) -> float:
         """The standard error of the difference, or of the log ratio; NaN if there is none."""
-        return np.nan
+        return self.standard_error
 
     def n_effective(self, row: Comparison) -> int:
         """The number of people of the group on whom the estimate rests."""

@@ -1,6 +1,6 @@
 """Metrics that are not counts, evaluated in any group, and the effect of binned scores on them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from skfairtest import metrics
 from skfairtest._utils.checks import origin
 from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
-from skfairtest.readers import Numbers
+from skfairtest.readers import Column, Numbers
 from skfairtest.tables import Kinds, Sample
 
 #: Kinds of people that are left out one by one at the most.
@@ -149,7 +149,7 @@ class Evaluation:
 
     def _bare(self, kinds: Kinds) -> metrics.Functional:
         if isinstance(self.metric, metrics.Rate):
-            event, given = masks_of(self.metric, kinds, self.pos_label)
+            event, given = masks_of(self.metric, kinds.values, self.pos_label)
             return metrics.Share(event, given, self.metric.value, self.metric.slope)
         bare = self.metric.functional(metrics.Context(kinds.values, self.pos_label))
         return bare.less(self.origin) if type(bare) is metrics.Mean else bare
@@ -162,12 +162,14 @@ class Evaluation:
         return kinds.blocks(self.within)
 
 
-def masks_of(rate: metrics.Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Masks of the kinds counted in a rate's numerator and denominator."""
-    named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
-    chosen = pos_label if rate.label is None else rate.label
-    positive = {name: values.is_label(chosen) for name, values in named.items()}
-    return rate.masks(positive, metrics.shared_codes(named))
+def masks_of(
+    rate: metrics.Rate, columns: Mapping[str, Column | Numbers], pos_label: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Masks of the rows of columns that are counted in a rate's numerator and denominator."""
+    named = {name: column for name, column in columns.items() if name in ("y_true", "y_pred")}
+    positive = pos_label if rate.label is None else rate.label
+    # By codes, too: which labels are equal does not depend on whether one of them is known to be positive.
+    return rate.masks({name: c.is_label(positive) for name, c in named.items()}, metrics.shared_codes(named))
 
 
 def binning_error(made: Evaluation, sample: Sample) -> float:

@@ -150,7 +150,8 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 
 def equivalence_interval(one: Comparison, settings: Settings) -> tuple[float, float]:
     """The interval at level 1 - 2 alpha, which two one-sided tests at alpha invert."""
-    low, high = one.null.limits(one.null.critical_values(one, 2 * settings.alpha), one.bounds)
+    critical = one.null.critical_values(one, 2 * settings.alpha)
+    ((low, high),) = one.null.limits_of_all([one.null], [critical], [one.bounds])
     if one.has_samples:
         of_samples = _sample_limits(one, "equivalence", 2 * settings.alpha)
         low, high = (min(low, of_samples[0]), max(high, of_samples[1])) if one.null.alike else of_samples

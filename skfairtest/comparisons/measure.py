@@ -16,10 +16,9 @@ from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measureme
 from skfairtest.comparisons.distribution import measure_distribution
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
-from skfairtest.comparisons.rates import count, test_enumerated, test_rate
+from skfairtest.comparisons.rates import Counted, count, test_rates
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
-from skfairtest.inference.rate_draws import RateTable
 from skfairtest.metrics import (
     BuiltIn,
     Calibration,
@@ -65,8 +64,9 @@ def measure(
     if not sample.n_samples:
         names = " x ".join(sample.sensitive_names)
         raise GroupsMissing(f"sensitive_features ({names}) is missing for everybody: there are no groups to compare")
+    check_columns(sample, metrics, settings)
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
-    counted: list[tuple[Rate, Measurement, RateTable]] = []
+    counted: list[Counted] = []
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     counts_people, table = is_counted(sample, settings), None
     if counts_people and any(type(metric) is Rate for metric in metrics):
@@ -84,21 +84,18 @@ def measure(
             continue
         kinds = _kinds(sample, metric, settings)
         check_numbers(design, metric)
-        rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
-        if rate is not None:
-            counted.append(count(design, *rate, (metric.name, False)))
+        as_rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
+        if as_rate is not None:
+            counted.append(count(design, *as_rate, (metric.name, False)))
         else:
             others.append((metric, kinds))
     draw = settings.question.method in ("permutation", "bootstrap") and any(made.comparisons for _, made, _ in counted)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
-    # Whole tables drawn with one seed are the same tables for every rate.
-    whole = settings.within != "auto" or settings.question.method == "bootstrap"
     by_metric: dict[str, Measurement] = {}
     known: Known = {}
     with progress(" x ".join(sample.sensitive_names), len(metrics), bool(settings.verbose)) as advance:
-        tested = test_enumerated((row for _, made, _ in counted for row in made.comparisons), settings)
-        for of_one, own in zip(counted, seed.spawn(len(counted)), strict=True):
-            by_metric[of_one[0].name] = test_rate(*of_one, settings, known, seed if whole else own, tested)
+        for (rate, *_), tested in zip(counted, test_rates(counted, settings, known, seed), strict=True):
+            by_metric[rate.name] = tested
             advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             by_metric[metric.name] = measure_metric(metric, design, kinds, known, own)
@@ -318,28 +315,28 @@ def cells_read(metrics: Sequence[Metric], settings: Settings) -> set[str]:
     return reads | ({settings.within} if settings.within in ("y_true", "y_pred") else set())
 
 
+def check_columns(sample: Sample, metrics: Sequence[Metric], settings: Settings) -> None:
+    """Check that people have the columns that metrics, and the strata within which labels are permuted, read."""
+    for metric in metrics:
+        needed = cells_read([metric], settings).union({_within(metric, settings) or ""}.intersection(COLUMNS))
+        missing, given = sorted(needed - set(sample.columns)), ", ".join(sample.columns)
+        if "y_score" in missing:
+            raise ParameterError(
+                f"y_score is missing: {metric.name} needs scores (probabilities or decision values), but only {given} "
+                "were given; pass y_score, or an estimator with predict_proba or decision_function"
+            )
+        if missing:
+            who = f"within={settings.within!r}" if settings.within in missing else metric.name
+            raise ParameterError(f"{' and '.join(missing)} is missing: {who} needs it; given are {given}")
+
+
 def _kinds(sample: Sample, metric: Metric, settings: Settings) -> Kinds:
-    wanted = cells_read([metric], settings)
     within = _within(metric, settings)
-    if within in COLUMNS:
-        wanted |= {within}
-    missing = sorted(wanted - set(sample.columns))
-    if missing:
-        raise ParameterError(missing_message(metric, missing, list(sample.columns)))
     sort_by = [within] if within in COLUMNS else []
+    wanted = cells_read([metric], settings) | set(sort_by)
     if isinstance(metric, ScoreMetric):
         sort_by += [name for name in metric.sort_by if name not in sort_by]
     return sample.kinds([name for name in COLUMNS if name in wanted], sort_by=sort_by)
-
-
-def missing_message(metric: Metric, missing: Sequence[str], given: Sequence[str]) -> str:
-    """Say what a metric needs and was not given."""
-    if "y_score" in missing:
-        return (
-            f"y_score is missing: {metric.name} needs scores (probabilities or decision values), but only "
-            f"{', '.join(given)} were given; pass y_score, or an estimator with predict_proba or decision_function"
-        )
-    return f"{' and '.join(missing)} is missing: {metric.name} needs it"
 
 
 def _within(metric: Metric, settings: Settings) -> str | None:
@@ -449,22 +446,14 @@ def permuted_within(metrics: Sequence[Metric], settings: Settings, *, clustered:
         return None
     if settings.within != "auto":
         return settings.within
-    return shared(
-        {
-            metric.name: _condition(metric) if isinstance(metric, Rate) else getattr(metric, "within", None)
-            for metric in metrics
-        }
-    )
+    within: dict[str, Any] = {}
+    for metric in metrics:
+        reads = metric.condition_reads if isinstance(metric, Rate) else {getattr(metric, "within", None)}
+        within[metric.name] = "condition" if len(reads) > 1 else next(iter(reads), None)
+    return shared(within)
 
 
 def shared(by_metric: Mapping[str, Any]) -> Any:
     """The value that all metrics share, or a dict by metric if they differ; None without values."""
     kinds = set(by_metric.values())
     return dict(by_metric) if len(kinds) > 1 else next(iter(kinds), None)
-
-
-def _condition(rate: Rate) -> str | None:
-    reads = rate.condition_reads
-    if not reads:
-        return None
-    return next(iter(reads)) if len(reads) == 1 else "condition"

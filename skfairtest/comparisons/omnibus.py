@@ -122,25 +122,6 @@ def _values(design: Design, metric: Calibration, read: Reader) -> GroupValues:
     return GroupValues(design.sample.sizes, value, unknown, unknown, unknown)
 
 
-def check_calibration(metric: Calibration, settings: Settings) -> None:
-    """Refuse parameters that have no meaning for calibration curves."""
-    question = settings.question
-    if question.alternative != "two-sided" or question.margin_bounds is not None:
-        raise ParameterError(
-            f"metric={metric.name!r} compares curves, which have no direction and no margin: use "
-            "alternative='two-sided' and margin=None, or metric='calibration'"
-        )
-    if question.method not in ("auto", "permutation") or settings.within != "auto":
-        raise ParameterError(
-            f"metric={metric.name!r} has its own null distribution: use method='auto' and within='auto'"
-        )
-    if not metric.between and settings.compare != "between_groups" and not settings.crossed:
-        raise ParameterError(
-            f"compare={settings.compare!r} is not for metric={metric.name!r}, which compares each group with its own "
-            "scores: use compare='between_groups'"
-        )
-
-
 #: Who is compared, and why they may not be.
 NAME, UNDEFINED = "everybody", "undefined for these people"
 
@@ -273,24 +254,22 @@ def _observed(stratum: Everybody) -> float:
 
 def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) -> None:
     """Check that parameters have a meaning for metrics of all groups; a reference serves other metrics."""
+    question, curves, what = settings.question, isinstance(metric, Calibration), "looks at all groups at once"
     if isinstance(metric, Calibration):
-        check_calibration(metric, settings)
-        return
-    question = settings.question
-    whole = not isinstance(metric, Distribution)
+        what = "compares curves" if metric.between else "compares each group with its own scores"
+    whole = isinstance(metric, Distribution)
+    if whole:
+        what = "compares whole distributions"
     if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(
-            f"metric={metric.name!r} "
-            + ("looks at all groups at once and tests independence" if whole else "compares whole distributions")
-            + ": it has no alternative or margin; use alternative='two-sided' and margin=None"
+            f"metric={metric.name!r} {what}, and has no alternative or margin: use alternative='two-sided' and "
+            f"margin=None{', or metric=' + repr('calibration') if curves else ''}"
         )
-    if whole and settings.compare not in ("between_groups", *["to_reference"] * (not alone)) and not settings.crossed:
+    if question.method not in ("auto", "permutation") or ((curves or whole) and settings.within != "auto"):
         raise ParameterError(
-            f"metric={metric.name!r} looks at all groups at once: use compare='between_groups', not "
-            f"{settings.compare!r}"
+            f"metric={metric.name!r} has its own null distribution: use method='auto' and within='auto'"
         )
-    if question.method not in ("auto", "permutation") or (settings.within != "auto" and not whole):
-        raise ParameterError(
-            f"metric={metric.name!r} is tested by permuting labels: use method='auto'"
-            + ("" if whole else " and within='auto'")
-        )
+    free = whole or what == "compares curves" or settings.crossed
+    references = () if alone or curves else ("to_reference",)
+    if not free and settings.compare not in ("between_groups", *references):
+        raise ParameterError(f"metric={metric.name!r} {what}: use compare='between_groups', not {settings.compare!r}")

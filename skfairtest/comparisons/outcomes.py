@@ -12,7 +12,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.core import Design
-from skfairtest.comparisons.measure import check_numbers, missing_message, positive_for
+from skfairtest.comparisons.evaluation import masks_of
+from skfairtest.comparisons.measure import check_columns, check_numbers, positive_for
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.sums import MeanSums, RateSums, Sums
@@ -77,16 +78,10 @@ class Measure:
 def measure_of(design: Design, metric: Metric) -> Measure:
     """The sums of a rate or of a mean, and the contribution of each row of people."""
     sample = design.sample
-    missing = sorted(metric.reads - set(sample.columns))
-    if missing:
-        raise ParameterError(missing_message(metric, missing, list(sample.columns)))
+    check_columns(sample, [metric], design.settings)
     if isinstance(metric, Rate):
         columns = {name: sample.labels_of(name) for name in sorted(metric.reads)}
-        numbers = {label: place for place, label in enumerate(sample.labels)}
-        codes = {n: np.array([numbers[v] for v in c.levels], dtype=np.intp)[c.codes] for n, c in columns.items()}
-        positive = numbers.get(design.pos_label, -1)
-        # By codes: which labels are equal does not depend on whether one of them is known to be positive.
-        event, given = metric.masks({name: code == positive for name, code in codes.items()}, codes)
+        event, given = masks_of(metric, columns, design.pos_label)
         return Measure(metric, RateSums(scale_of(metric)), np.stack([event, given], axis=1).astype(float))
     if not isinstance(metric, BuiltIn):
         raise _cannot_be_scanned(metric)

@@ -11,7 +11,7 @@ from skfairtest import readers
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.engine import Compared
-from skfairtest.comparisons.measure import cells_read
+from skfairtest.comparisons.measure import cells_read, check_columns
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Calibration, Distribution, Metric, ScoreMetric, asks_coverage, of_scores, resolve_metrics
 from skfairtest.readers.coverage import covered
@@ -316,7 +316,7 @@ class GroupsTest(Compared, ReportMixin):
                 needed = cells_read(metrics, settings)
                 if cls._scores_are_predictions and "y_pred" in needed and "y_score" not in needed:
                     sample = sample.with_scores_as_predictions()
-                _check_cells(sample, metrics, needed)
+                check_columns(sample, metrics, settings)
             return test._fit_sample(sample, settings, metrics, test._seed(), FROM_TABLE)
 
     @classmethod
@@ -481,16 +481,6 @@ def _holds_numbers(sample: Sample, name: str) -> bool:
     except ParameterError:
         return sample.columns[name].numbers is not None
     return False
-
-
-def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
-    """Check that a table's cells hold the columns that metrics and permutations read."""
-    missing = sorted(needed - set(sample.columns))
-    if missing:
-        names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
-        raise ParameterError(
-            f"table has no {' and no '.join(missing)}, which {names} needs; its cells are {', '.join(sample.columns)}"
-        )
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:

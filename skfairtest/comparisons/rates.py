@@ -1,8 +1,10 @@
 """Rates of counted people: exact, asymptotic, permutation and bootstrap tests of tables of counts."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from typing import Self
 
 import numpy as np
@@ -54,10 +56,6 @@ class RateNull(core.NullDistribution):
         question = self.question
         unconditional = question.method in ("auto", "exact") and question.disparity != "odds_ratio"
         return question.margin_bounds is None and unconditional and len(self.pair.x1) == 1
-
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Invert the score test."""
-        return self.limits_of_all([self], [critical], [bounds])[0]
 
     @classmethod
     def limits_of_all(
@@ -114,6 +112,10 @@ class RateNull(core.NullDistribution):
         return cochran_q(values, errors**2, disparity)
 
 
+#: A rate, its comparisons, and what makes the table from which it is resampled.
+Counted = tuple[Rate, core.Measurement, Callable[[], RateTable]]
+
+
 def null_of(one: core.Comparison) -> RateNull:
     """The null distribution of a comparison of rates."""
     assert isinstance(one.null, RateNull)
@@ -130,8 +132,8 @@ def count(
     rate: Rate,
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
     what: tuple[Hashable, bool],
-) -> tuple[Rate, core.Measurement, RateTable]:
-    """Estimate one rate's comparisons, not yet tested; return also the table for resampling.
+) -> Counted:
+    """Estimate one rate's comparisons, not yet tested; return also what makes the table for resampling.
 
     `table`: (counts, event, given, roles), the cells of numerator and denominator, and per column within which labels
     may be exchanged (see `Settings.within`) its true cells. `what`: see `Design.what_is_equal`.
@@ -150,7 +152,7 @@ def count(
     rows = tuple(_rows(design, rate, question, what, events, denominators, excluded))
     shown = group_values(events, denominators, scale, design.settings)
     made = core.Measurement(rows, tuple(excluded), shown, design.settings.variance)
-    return rate, made, rate_table(*table, design.settings)
+    return rate, made, partial(rate_table, *table, design.settings)
 
 
 def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> core.GroupValues:
@@ -269,57 +271,28 @@ def rate_table(
     if settings.within is None:
         blocks = [everyone]
     else:
-        if settings.within not in roles:
-            raise ParameterError(f"within={settings.within!r} needs {settings.within}, which was not given")
         inside = roles[settings.within]
         blocks = [everyone[inside == value] for value in np.unique(inside)[::-1]]
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
 
-#: Log p-values and labels of tests of equality, by `hypothesis_of`.
-Tested = dict[Hashable, tuple[float, str]]
-
-
-def hypothesis_of(one: core.Comparison) -> Hashable:
-    """The key by which comparisons share a p-value: the hypothesis, or a unique key if directed."""
-    return one.hypothesis or (one.metric, one.contrast)
-
-
-def test_enumerated(rows: Iterable[core.Comparison], settings: Settings) -> Tested:
-    """Test all comparisons with an exact test of equal rates in one stratum, all at once."""
-    pairs: dict[Hashable, Pair] = {}
-    for one in rows:
-        if null_of(one).is_enumerated:
-            pairs.setdefault(hypothesis_of(one), null_of(one).pair)
-    if not pairs:
-        return {}
-    with progress("rates", len(pairs), bool(settings.verbose)) as advance:
-        answers = equalities(list(pairs.values()), settings.question.alternative, advance)
-    for pair, (_, method) in zip(pairs.values(), answers, strict=True):
-        if method == "asymptotic":
-            refuse_to_enumerate(pair, settings.question)
-    return dict(zip(pairs, answers, strict=True))
-
-
-def test_rate(
-    rate: Rate, made: core.Measurement, table: RateTable, settings: Settings, known: Known,
-    seed: np.random.SeedSequence, tested: Tested,
-) -> core.Measurement:  # fmt: skip
-    """Test each comparison of one rate, with resampled tables if the method needs them.
-
-    Each hypothesis is tested once: further comparisons take the p-value of the first (`known`, `tested`).
-    """
-    if not made.comparisons:
-        return made
-    rows = list(made.comparisons)
-    if rows[0].null.question.method in ("permutation", "bootstrap"):
-        rows = _resampled(rate, rows, table, settings, known, seed)
-    else:
-        rows = _answered(rate, rows, settings, tested)
-    # Margins of the rates themselves hold the level over strata of any size.
-    assert made.values is not None
-    inexact = () if scale_of(rate).is_identity else few_in_strata(rows, made.values, settings.alpha)
-    return replace(made, comparisons=tuple(rows), doubtful=tuple(inexact))
+def test_rates(
+    counted: Sequence[Counted], settings: Settings, known: Known, seed: np.random.SeedSequence
+) -> Iterator[core.Measurement]:
+    """Test the comparisons of rates, with resampled tables if the method needs them; each hypothesis once."""
+    rows = [[*made.comparisons] for _, made, _ in counted]
+    if settings.question.method not in ("permutation", "bootstrap"):
+        tested = iter(_answered([one for of_rate in rows for one in of_rate], settings))
+        rows = [list(islice(tested, len(of_rate))) for of_rate in rows]
+    # Whole tables drawn with one seed are the same tables for every rate.
+    whole = settings.within != "auto" or settings.question.method == "bootstrap"
+    for (rate, made, table), of_rate, own in zip(counted, rows, seed.spawn(len(counted)), strict=True):
+        if of_rate and not of_rate[0].method:
+            of_rate = _resampled(rate, of_rate, table(), settings, known, seed if whole else own)
+        # Margins of the rates themselves hold the level over strata of any size.
+        assert made.values is not None
+        inexact = () if scale_of(rate).is_identity else few_in_strata(of_rate, made.values, settings.alpha)
+        yield replace(made, comparisons=tuple(of_rate), doubtful=tuple(inexact))
 
 
 def _resampled(
@@ -365,33 +338,37 @@ def _resampled(
     return rows
 
 
-def _answered(rate: Rate, rows: list[core.Comparison], settings: Settings, tested: Tested) -> list[core.Comparison]:
-    """Take known p-values of `tested` hypotheses, and test the others; with a margin each is tested."""
-    question, scale, pairs = rows[0].null.question, scale_of(rate), [null_of(one).pair for one in rows]
-    at_margin = question.margin_bounds is not None
-    keys = list(range(len(rows))) if at_margin else list(map(hypothesis_of, rows))
-    others: dict[Hashable, Pair] = {}
-    for key, pair in zip(keys, pairs, strict=True):
-        if key not in tested:
-            others.setdefault(key, pair)
-    answers: dict[Hashable, Answer] = {}
-    if others:
-        # What takes no time is not worth a process.
-        n_jobs = 1 if question.method == "asymptotic" else settings.n_jobs
-        pieces = ((pair, scale, question) for pair in others.values())
-        with progress(rate.name, len(others), bool(settings.verbose)) as advance:
-            for key, answered in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
-                answers[key] = answered
-                advance()
-    if not at_margin:
-        tested |= {key: (answered.log_p, answered.method) for key, answered in answers.items()}
-        n_strata = [len(pair.x1) for pair in pairs]
-        for n in set(n_strata):
-            places = [place for place, own in enumerate(n_strata) if own == n]
-            known = [tested[keys[place]] for place in places]
-            answers |= zip(
-                places, answer_known([pairs[place] for place in places], scale, question, known), strict=True
-            )
+def _answered(rows: Sequence[core.Comparison], settings: Settings) -> list[core.Comparison]:
+    """Test each hypothesis once, those that are enumerated all at once; with a margin each comparison is tested."""
+    nulls, equality = list(map(null_of, rows)), settings.question.margin_bounds is None
+    keys = [(one.hypothesis or (one.metric, one.contrast)) if equality else place for place, one in enumerate(rows)]
+    first = {key: place for place, key in reversed([*enumerate(keys)])}
+    new = sorted(first.values())
+    enumerated = [place for place in new if nulls[place].is_enumerated]
+    others = [place for place in new if not nulls[place].is_enumerated]
+    # What takes no time is not worth a process.
+    n_jobs = 1 if all(nulls[place].question.method == "asymptotic" for place in others) else settings.n_jobs
+    known: dict[Hashable, tuple[float, str]] = {}
+    answers: dict[int, Answer] = {}
+    with progress("rates", len(new), bool(settings.verbose)) as advance:
+        if enumerated:
+            pairs = [nulls[place].pair for place in enumerated]
+            for place, found in zip(enumerated, equalities(pairs, settings.question.alternative, advance), strict=True):
+                known[keys[place]] = found
+                if found[1] == "asymptotic":
+                    refuse_to_enumerate(nulls[place].pair, settings.question)
+        pieces = ((nulls[place].pair, nulls[place].scale, nulls[place].question) for place in others)
+        for place, answered in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
+            answers[place], known[keys[place]] = answered, (answered.log_p, answered.method)
+            advance()
+    alike: dict[tuple[Scale, Question, int], list[int]] = {}
+    for place, null in enumerate(nulls if equality else ()):
+        alike.setdefault((null.scale, null.question, len(null.pair.x1)), []).append(place)
+    for (scale, question, _), places in alike.items():
+        found_before = [known[keys[place]] for place in places]
+        answers |= zip(
+            places, answer_known([nulls[place].pair for place in places], scale, question, found_before), strict=True
+        )
     return [replace(one, **vars(answers[place])) for place, one in enumerate(rows)]
 
 

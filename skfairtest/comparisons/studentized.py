@@ -112,28 +112,21 @@ def measure_studentized(
                 doubtful.append((family[0].group, contrasts.EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
     tested = _test(made, families, design, known, seed)
-    if design.settings.published:
-        doubtful += [(c.group, _FEWER) for c in tested if _undercuts(c, design.settings.alpha)]
-    if corrected:
-        doubtful += [(c.group, contrasts.MISSED) for c in tested if _may_lack_extremes(c, design.settings.alpha)]
+    level = float(np.log(design.settings.alpha))
+    for one in tested:
+        if one.log_p > level or not (design.settings.published or corrected):
+            continue
+        null = _null(one)
+        if corrected:
+            skewness, people = null.sides.unseen(-np.sign(one.statistic))
+            if skewness > contrasts.LOPSIDED and people < contrasts.UNSEEN:
+                doubtful.append((one.group, contrasts.MISSED))
+        elif level < reference_log_p(one.statistic, null.side, null.freedom, null.skewness):
+            doubtful.append((one.group, _FEWER))
     doubtful += contrasts.few_in_strata(tested, values, design.settings.alpha)
     # Pooled comparisons come before those within strata.
     tested.sort(key=lambda c: -1 if c.contrast.stratum is None else c.contrast.stratum)
     return Measurement(tuple(tested), tuple(excluded), values, error, tuple(doubtful))
-
-
-def _undercuts(one: Comparison, alpha: float) -> bool:
-    """Whether a comparison is significant by permutation but not by its asymptotic distribution."""
-    null, level = _null(one), float(np.log(alpha))
-    return one.log_p <= level < reference_log_p(one.statistic, null.side, null.freedom, null.skewness)
-
-
-def _may_lack_extremes(one: Comparison, alpha: float) -> bool:
-    """Whether a difference of means is significant in the direction in which missed extreme values matter."""
-    if one.log_p > float(np.log(alpha)):
-        return False
-    skewness, people = _null(one).sides.unseen(-np.sign(one.statistic))
-    return skewness > contrasts.LOPSIDED and people < contrasts.UNSEEN
 
 
 def _why_undefined(made: Evaluation) -> str:
@@ -194,15 +187,11 @@ def _values(
                 wilson((value[at] - least) / (most - least) * worths[at], worths[at], z)
             )
             continue
-        spread = _at_least(float(error[at]), float(n_effective[at]), made.bounds)
+        # If all people are alike: as if one more were at the opposite end of the scale.
+        spread = float(error[at]) or (made.bounds[1] - made.bounds[0]) / (float(n_effective[at]) + 1)
         low[at], high[at] = two_sides.limits(float(value[at]), spread, made.bounds, (z, z))
     rounded = np.floor(n_effective + 1e-9).astype(np.int64)
     return GroupValues(rounded, value, error, low, high), None if made.variance is None else kind
-
-
-def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
-    """Standard error for an interval if all people are alike: as if one more were at the opposite end of the scale."""
-    return error if error > 0 else (bounds[1] - bounds[0]) / (n + 1)
 
 
 def _compared(

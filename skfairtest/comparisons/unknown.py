@@ -44,14 +44,14 @@ class UnknownNull(RateNull):
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
         """The smallest lower and the largest upper limit over all assignments."""
-        corners = [[null._at(pair) for pair in corner_pairs(null.pair, null.unknown)] for null in nulls]
+        corners = [
+            [RateNull(null.question, pair, null.scale) for pair in corner_pairs(null.pair, null.unknown)]
+            for null in nulls
+        ]
         repeated = [(null, *asked) for own, *asked in zip(corners, critical, bounds, strict=True) for null in own]
         limits = iter(RateNull.limits_of_all(*zip(*repeated, strict=True)))
         found = [np.array([next(limits) for _ in own]) for own in corners]
         return [(float(np.nanmin(own[:, 0])), float(np.nanmax(own[:, 1]))) for own in found]
-
-    def _at(self, pair: Pair) -> RateNull:
-        return RateNull(self.question, pair, self.scale)
 
     def disparities(self) -> tuple[float, float]:
         """The smallest and the largest disparity over all assignments."""

@@ -175,15 +175,9 @@ def column_of(
 
 
 def read_columns(
-    data: Any,
-    parameter: str,
-    *,
-    default_name: str,
-    few: bool = False,
-    missing: bool = False,
-    instead: str = LEAVE_OUT,
+    data: Any, parameter: str, *, default_name: str, few: bool = False, **about_missing: Any
 ) -> tuple[Column, ...]:
-    """Read one or several columns from any container.
+    """Read one or several columns from any container; see `read_column` about missing values.
 
     Examples
     --------
@@ -191,7 +185,21 @@ def read_columns(
     >>> [column.name for column in read_columns(data, "sensitive_features", default_name="s")]
     ['sex', 'age']
     """
-    columns = _columns_of(data, parameter, default_name, {"missing": missing, "instead": instead})
+    if isinstance(data, Column):
+        data = (data,)
+    read = isinstance(data, list | tuple) and bool(data) and isinstance(data[0], Column)
+    if not read and (data is None or isinstance(data, (str, bytes))):
+        containers.one_dimensional(data, parameter)
+    if read:
+        columns = tuple(data)
+    elif not containers.is_table(data):
+        name = containers.series_name(data) or f"{default_name}_0"
+        columns = (read_column(data, parameter, name=name, **about_missing),)
+    else:
+        columns = tuple(
+            read_column(values, parameter, name=name or f"{default_name}_{position}", **about_missing)
+            for position, (name, values) in enumerate(containers.split_table(data, parameter))
+        )
     if not columns:
         raise ParameterError(f"{parameter} has no columns: pass at least one.")
     containers.check_names([column.name for column in columns], parameter)
@@ -202,17 +210,11 @@ def read_columns(
 
 
 def read_groups(
-    sensitive_features: Any, control_features: Any, *, few: bool = True, missing: bool = False, instead: str = LEAVE_OUT
+    sensitive_features: Any, control_features: Any, *, few: bool = True, **about_missing: Any
 ) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
     """Read the groups and the strata of people."""
-    sensitive = read_columns(
-        sensitive_features,
-        "sensitive_features",
-        default_name="sensitive_feature",
-        few=few,
-        missing=missing,
-        instead=instead,
-    )
+    name = "sensitive_features"
+    sensitive = read_columns(sensitive_features, name, default_name="sensitive_feature", few=few, **about_missing)
     if few:
         warn_of_many(sensitive)
     if control_features is None:
@@ -243,22 +245,6 @@ def with_value(column: Column, value: Any, rows: Booleans) -> Column:
     levels = sort_levels({*column.levels, value})
     codes = np.where(rows, levels.index(value), column.among(levels).codes)
     return replace(column, levels=tuple(levels), codes=small(codes, len(levels)))
-
-
-def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str, Any]) -> tuple[Column, ...]:
-    if isinstance(data, Column):
-        return (data,)
-    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Column):
-        return tuple(data)
-    if data is None or isinstance(data, (str, bytes)):
-        containers.one_dimensional(data, parameter)
-    if not containers.is_table(data):
-        name = containers.series_name(data) or f"{default_name}_0"
-        return (read_column(data, parameter, name=name, **about),)
-    return tuple(
-        read_column(values, parameter, name=name or f"{default_name}_{position}", **about)
-        for position, (name, values) in enumerate(containers.split_table(data, parameter))
-    )
 
 
 def check_level_count(column: Column, parameter: str, *, few: bool = True) -> None:

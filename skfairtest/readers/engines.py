@@ -17,11 +17,10 @@ from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.readers.columns import Column, check_labels, check_level_count, check_present, read_column
+from skfairtest.readers.columns import Column, check_present, read_column
 from skfairtest.readers.levels import listed
 from skfairtest.readers.score_bins import (
     ALL_BITS,
-    FIRST_BITS,
     MOST_EDGES,
     ScoreBins,
     like_scores,
@@ -29,14 +28,10 @@ from skfairtest.readers.score_bins import (
     rounded,
 )
 
-#: People who are looked at before anybody is counted.
-LOOKED_AT = 10_000
 #: More groups than this do not come back.
 MOST_ROWS = 5_000_000
-#: How many different rounded scores the search for bins may end with.
-MOST_SCORES = 1 << 16
-#: Bits of rounded scores beside edges that were given: the means of bins are as exact.
-EDGE_BITS = 11
+#: Significant bits to which scores are rounded before they are put into bins: the means of bins are as exact.
+BITS = 12
 #: Beyond these numbers rounding overflows.
 LARGEST_SCORE = 1e250
 #: Errors of polars, DuckDB and Spark that are about the types of columns, by their names.
@@ -117,7 +112,6 @@ def count_frame(frame: Any, question: Question) -> Counted:
     with _answering(question):
         people = Frame.opened(frame, {name for _, name in question.columns})
         _check_schema(people.schema, question)
-        _look_at(people, question)
         scores = None if question.score is None else _Scores(people.names[question.score])
         if scores is not None and question.keeps_scores:
             scores = _scores_of(people.frame, scores, question)
@@ -229,22 +223,6 @@ def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
             raise ParameterError(f"{parameter}={name!r} must hold numbers; the column is of type {schema[name]}.")
 
 
-def _look_at(people: Frame, question: Question) -> None:
-    """Check columns for too many distinct values by their first rows."""
-    first = _collected(people.frame.head(LOOKED_AT).select(**_keys(people, question)))
-    if not len(first):
-        raise ParameterError("frame has no rows.")
-    for place, (parameter, name) in enumerate(question.keys):
-        values = first[f"key{place}"].drop_nulls()
-        if not len(values):
-            continue
-        column = read_column(values.to_native(), parameter, name=question.called(parameter, name))
-        if parameter in question.labels:
-            check_labels(column, parameter)
-        else:
-            check_level_count(column, parameter)
-
-
 def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
     """Columns without signed zeros, and with one kind of missing value."""
     # The categories of polars are text, which older versions do not compare batch by batch.
@@ -323,29 +301,7 @@ def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, question: Question) 
             )
         one_by_one = bins.bits == ALL_BITS and len(bins.edges) <= MOST_EDGES
         return _Scores(column, None, edges=bins.edges) if one_by_one else _Scores(column, bins.bits, bins.unit)
-    if isinstance(bins, np.ndarray):
-        return _Scores(column, EDGE_BITS, unit, bins)
-    return _fine_enough(people, column, bins, unit)
-
-
-def _fine_enough(people: "nw.LazyFrame[Any]", column: str, n_bins: int, unit: bool) -> _Scores:
-    """The number of bits with which no rounded score holds more than half a bin's people, unless unavoidable."""
-    scores = _Scores(column, FIRST_BITS, unit)
-    while True:
-        alike = people.select(scores.score.alias("score"), **scores.keys)
-        ends = {"low": nw.col("score").min(), "high": nw.col("score").max()}
-        found = _collected(alike.group_by("rounded").agg(nw.len().alias("count"), **ends))
-        counts, low, high = (_numbers(found, name) for name in ("count", "low", "high"))
-        several, bits = low < high, scores.bits or ALL_BITS
-        most = counts[several].max(initial=0.0) * 2 * n_bins / counts.sum()
-        if most <= 1 or bits == ALL_BITS:
-            return scores
-        more = min(int(np.ceil(np.log2(most))), ALL_BITS - bits)
-        while more and np.minimum(counts[several], 2.0**more).sum() + (~several).sum() > max(MOST_SCORES, 4 * n_bins):
-            more -= 1
-        if not more:
-            return scores
-        scores = _Scores(column, bits + more, unit)
+    return _Scores(column, BITS, unit, bins if isinstance(bins, np.ndarray) else None)
 
 
 # Counting -----------------------------------------------------------------------------------
@@ -403,6 +359,8 @@ def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None
             f"frame has more than {MOST_ROWS:,} combinations of {names}: group the values of the features, or pass "
             "score_bins."
         )
+    if not len(found):
+        raise ParameterError("frame has no rows.")
     counts = _numbers(found, "count").astype(np.int64)
     columns = []
     for place, (parameter, name) in enumerate(question.keys):

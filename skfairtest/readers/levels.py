@@ -168,8 +168,6 @@ def listed(values: Iterable[Any], limit: int = 10) -> str:
 READS_WHOLE_TEXT = len(pd.factorize(np.array(["a", "a\x00"], dtype=object))[1]) == 2
 # Integers that span no more than this are counted instead of hashed.
 SMALL_RANGE = 1 << 12
-# So many people have most often all values.
-LOOKED_AT = 10_000
 
 
 def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
@@ -188,10 +186,7 @@ def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
         place[found] = np.arange(len(found))
         plain = bool if kind == "b" else int
         return tuple(plain(int(low) + offset) for offset in found.tolist()), place[offsets], 0
-    if kind and kind in "US" and values.dtype.isnative and values.dtype.itemsize % 4 == 0:
-        codes, uniques = _factorize_fixed_width(values)
-    else:
-        codes, uniques = _factorize(values.astype(object) if kind == "T" else values)
+    codes, uniques = _factorize(values.astype(object) if kind and kind in "UST" else values)
     if uniques.dtype.kind == "f":
         # Arrow's floats have NaN beside null, and pandas takes it for a value.
         uniques = np.asarray(uniques, dtype=None if isinstance(uniques, np.ndarray) else float)
@@ -224,16 +219,6 @@ def small(codes: Positions, n: int) -> Positions:
     return codes.astype(np.min_scalar_type(max(n - 1, 0)), copy=False)
 
 
-def first_of_each(codes: Positions, n: int) -> NDArray[np.intp]:
-    """Return where each of the codes 0..n - 1 comes first."""
-    for part in (codes[:LOOKED_AT], codes):  # most often all of them come soon
-        first = np.full(n, -1, dtype=np.intp)
-        first[part[::-1]] = np.arange(len(part) - 1, -1, -1)
-        if (first >= 0).all():
-            break
-    return first
-
-
 def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
     """Number the distinct values, even if pandas compares text only up to the first NUL (2.1)."""
     if values.dtype == np.dtype(object) and not READS_WHOLE_TEXT:
@@ -245,15 +230,6 @@ def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
             return pd.factorize(values)
     except NotImplementedError:  # Arrow's lists, structs and narrow decimals: values say whether they can be compared
         return pd.factorize(np.asarray(values, dtype=object))
-
-
-def _factorize_fixed_width(texts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Number texts of fixed width by their words, which is far cheaper than Python strings."""
-    word = np.uint32 if texts.dtype.itemsize % 8 else np.uint64
-    words = np.ascontiguousarray(texts).view(word).reshape(texts.size, -1).T
-    read = [pd.factorize(each) for each in words]
-    codes, first = distinct([codes for codes, _ in read], [len(uniques) for _, uniques in read])
-    return codes, texts[first]
 
 
 def distinct(codes: Sequence[Positions], sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -279,4 +255,6 @@ def distinct(codes: Sequence[Positions], sizes: Sequence[int]) -> tuple[NDArray[
     else:
         number, seen = pd.factorize(number, sort=True)
         size = len(seen)
-    return number, first_of_each(number, size)
+    first = np.empty(size, dtype=np.intp)
+    first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
+    return number, first

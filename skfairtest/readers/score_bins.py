@@ -13,8 +13,6 @@ from skfairtest._utils.typing import Floats, Integers, Positions
 
 #: Significant bits of a float: rounding to these changes nothing.
 ALL_BITS = 53
-#: Significant bits with which the search for bins starts.
-FIRST_BITS = 6
 #: Edges that a score is compared with one by one.
 MOST_EDGES = 256
 #: No more bins can be asked for.

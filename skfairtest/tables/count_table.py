@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.utils import Bunch
 
 from skfairtest._utils.base import tagged, untagged
 from skfairtest._utils.checks import check_choice, is_integer
@@ -375,8 +374,9 @@ class CountTable:
         y_score : str, optional
             The column of scores; more than 1000 distinct ones need `score_bins`.
         score_bins : int, array-like of edges or ScoreBins, optional
-            A number of bins with about equally many people, the edges between bins, or the `score_bins` of another
-            table: only tables with the same bins can be added. Tests report how far bins may have moved a value.
+            A number of bins with about equally many people (of scores that differ in their first 12 bits), the edges
+            between bins, or the `score_bins` of another table: only tables with the same bins can be added. Tests
+            report how far bins may have moved a value.
         prediction_threshold : float, optional
             With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
             counted only if there are `score_bins`.
@@ -582,34 +582,6 @@ class CountTable:
         sums = {} if rows.weights is None else dict(zip(SUMS, rows.weights.T, strict=True))
         return pd.DataFrame({**columns, "count": rows.counts, **sums})
 
-    def expand(self) -> Bunch:
-        """Write one row per person.
-
-        Returns
-        -------
-        Bunch
-            `y_true`, `y_pred` and `y_score` (arrays of length `n_samples`, or None),
-            `sensitive_features` (DataFrame) and `control_features` (DataFrame or None), which
-            `from_predictions` reads back.
-
-        Raises
-        ------
-        ValueError
-            If people have weights.
-        """
-        if self.weights is not None:
-            raise ValueError(
-                "the table holds sums of weights and not each person's weight: it cannot be expanded to rows."
-            )
-        rows = self.to_rows()
-        tabular.check_rows_of(self.n_samples)
-        people = {column.name: tabular.column_values(column).repeat(rows.counts) for column in rows.columns}
-        return Bunch(
-            **{name: people[name].to_numpy() if name in people else None for name in tabular.CELL_NAMES},
-            sensitive_features=pd.DataFrame({n: people[n] for n in self.sensitive_names}),
-            control_features=(pd.DataFrame({n: people[n] for n in self.control_names}) if self.control_names else None),
-        )
-
     # Arithmetic -----------------------------------------------------------------------------
 
     def merge(self, *others: Self) -> Self:
@@ -671,33 +643,6 @@ class CountTable:
     def __add__(self, other: object) -> Self:
         """Merge two tables of different people."""
         return self.merge(other) if isinstance(other, type(self)) else NotImplemented
-
-    def __sub__(self, other: object) -> Self:
-        """Subtract the people of another table, such as a day that was counted twice.
-
-        Raises
-        ------
-        ValueError
-            If they are not all in this table.
-        """
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        _check_mergeable(self, other)
-        mine, its = self.score_bins, other.score_bins
-        if mine is not None and its is not None and not mine.fits(its):
-            raise ParameterError("score_bins differ between the tables: it is not clear which people to subtract.")
-        less = other._rows_in(mine)
-        less = replace(less, counts=-less.counts, weights=None if less.weights is None else -less.weights)
-        rows = tabular.join_rows([self.to_rows(), less])
-        left = self._with(rows, self.score_bins, self.suppressed).to_rows()
-        if (left.counts < 0).any():
-            worst = int(left.counts.argmin())
-            kind = {column.name: column.levels[column.codes[worst]] for column in left.columns}
-            raise ValueError(
-                f"the table to subtract counts {-int(left.counts[worst]):,} too many of {kind}: it is not part of this "
-                "table."
-            )
-        return self._with(left, self.score_bins, self.suppressed)
 
     def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
         """Prepare the table for sharing: every cell that is not empty counts at least `minimum_cell` people.

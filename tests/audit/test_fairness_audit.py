@@ -525,7 +525,7 @@ def test_a_notebook_shows_the_report_and_before_fit_the_parameters(small_audit):
 
 def test_a_table_without_what_the_metric_reads_is_an_error(selected):
     table = selected({"a": (1, 5), "b": (2, 5)})
-    with pytest.raises(ValueError, match="table has no y_true, which true_positive_rate needs; its cells are y_pred"):
+    with pytest.raises(ValueError, match="y_true is missing: true_positive_rate needs it; given are y_pred"):
         FairnessAudit.from_table(table, metrics="true_positive_rate")
     assert FairnessAudit.from_table(table).comparisons_["metric"].tolist() == ["selection_rate"]
     with pytest.raises(ValueError, match="table must be a CountTable, found dict"):

@@ -113,16 +113,6 @@ def test_colours_are_off_where_nobody_wants_them(people):
     assert "\x1b" not in on_terminal(*audit(people), columns=80, TERM="dumb")[0]
 
 
-#: The command, with a bar from the beginning.
-AT_ONCE = """
-import sys
-from skfairtest.cli.app import run
-from skfairtest._utils import progress as _progress
-_progress.NOTICEABLE = -1.0
-sys.exit(run(sys.argv[1:]))
-"""
-
-
 @pytest.mark.slow
 def test_a_reader_who_has_seen_enough_is_no_failure(tmp_path):
     path = tmp_path / "p.csv"

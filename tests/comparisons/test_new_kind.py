@@ -13,11 +13,11 @@ import pytest
 from scipy.stats import norm
 
 from skfairtest import CountTable, DisparityDisplay, FairnessAudit, FairnessTest, NullDistributionDisplay
-from skfairtest.comparisons.contrasts import groups_of
 from skfairtest.comparisons.core import GroupValues, Measurement, NullDistribution
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.comparisons.measure import measure_metric
 from skfairtest.inference.margin import normal_log_p
+from skfairtest.inference.rate_draws import pairs_of
 from skfairtest.metrics import BuiltIn
 
 # The kind: what is measured, what chance does to it, and the estimator ------------------------------------------------
@@ -32,45 +32,29 @@ class LogOdds(BuiltIn):
 LOG_ODDS = LogOdds("log_odds", lambda context: None, columns=("y_pred",), positive="always")
 
 
-@dataclass(frozen=True)
-class LogOddsNull(NullDistribution):
-    """Normal, around the difference of log odds."""
-
-    difference: float
-    spread: float
-
-    def limits(self, critical, bounds):
-        return self.difference - critical[0] * self.spread, self.difference + critical[1] * self.spread
-
-    def error(self):
-        return self.spread
-
-
-def log_odds(events, others):
+def log_odds(events, people):
     """Return log odds, and their standard error."""
-    return np.log((events + 0.5) / (others + 0.5)), np.sqrt(1 / (events + 0.5) + 1 / (others + 0.5))
+    x, rest = events + 0.5, people - events + 0.5
+    return np.log(x / rest), np.sqrt(1 / x + 1 / rest)
 
 
 @measure_metric.register(LogOdds)
 def _(metric, design, kinds, known, seed):
     selected = kinds.values["y_pred"].is_label(design.pos_label)
-    events, others = kinds.counts @ selected, kinds.counts @ ~selected
-    made = []
-    question = design.question(metric)
-    for contrast, other in design.contrasts:
-        sides = groups_of(events.shape[1], contrast)
-        (one, first), (two, second) = (log_odds(events[:, side].sum(), others[:, side].sum()) for side in sides)
+    events, people = kinds.counts @ selected, kinds.counts.sum(axis=2)
+    pairs = pairs_of(events, people, [contrast for contrast, _ in design.contrasts])
+    sides = *log_odds(pairs.x1[:, 0], pairs.d1[:, 0]), *log_odds(pairs.x2[:, 0], pairs.d2[:, 0])
+    question, made = design.question(metric), []
+    for (contrast, other), one, first, two, second in zip(design.contrasts, *sides, strict=True):
         difference, spread = float(one - two), float(np.hypot(first, second))
-        null, z = LogOddsNull(question, difference, spread), difference / spread
+        null, z = NullDistribution(question, estimate=difference, standard_error=spread), difference / spread
         test = {"log_p": normal_log_p(z, question.alternative), "method": "asymptotic", "statistic": z}
-        values = float(one), float(two)
         made.append(
-            design.comparison(metric.name, contrast, other, values, difference, null, standard_error=spread, **test)
+            design.comparison(metric.name, contrast, other, (one, two), difference, null, standard_error=spread, **test)
         )
-    value, error = log_odds(events, others)
+    value, error = log_odds(events, people)
     half = norm.isf(design.settings.alpha / 2) * error
-    values = GroupValues(events + others, value, error, value - half, value + half)
-    return Measurement(tuple(made), (), values, "delta")
+    return Measurement(tuple(made), (), GroupValues(people, value, error, value - half, value + half), "delta")
 
 
 class LogOddsTest(FairnessTest):
@@ -97,8 +81,7 @@ def test(people):
 
 
 def woolf(one, two):
-    (x1, n1), (x2, n2) = COUNTS[one], COUNTS[two]
-    cells = np.array([x1, n1 - x1, x2, n2 - x2]) + 0.5
+    cells = np.array([n for x, people in (COUNTS[one], COUNTS[two]) for n in (x, people - x)]) + 0.5
     return np.log(cells[0] * cells[3] / cells[1] / cells[2]), np.sqrt((1 / cells).sum())
 
 
@@ -120,9 +103,7 @@ def test_it_is_tested_adjusted_and_has_intervals_that_agree(test):
 
 
 def test_it_has_values_of_groups_as_metric_frame_has(test):
-    assert test.by_group_["value"].to_dict() == pytest.approx(
-        {g: log_odds(x, n - x)[0] for g, (x, n) in COUNTS.items()}
-    )
+    assert test.by_group_["value"].to_dict() == pytest.approx({g: log_odds(x, n)[0] for g, (x, n) in COUNTS.items()})
 
 
 def test_it_is_printed_written_and_drawn(test):

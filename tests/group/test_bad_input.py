@@ -185,8 +185,8 @@ REFUSED = [
     ]),
     # Calibration curves.
     *(({**CURVE, **asked}, match) for asked, match in [
-        ({"alternative": "greater"}, "no direction and no margin"),
-        ({"margin": 0.1}, "no direction and no margin"),
+        ({"alternative": "greater"}, "no alternative or margin"),
+        ({"margin": 0.1}, "no alternative or margin"),
         ({"method": "bootstrap"}, "method='auto'"),
         ({"within": "y_true"}, "within='auto'"),
         ({"compare": "to_rest", "metric": "calibration_within_groups"}, "compares each group with its own scores"),
@@ -249,10 +249,10 @@ def test_a_mistake_is_named_with_what_to_do(changes, match):
         *((lambda table=table: FairnessTest.from_table(table),
            rf"table must be a CountTable, found {type(table).__name__}") for table in (None, "table", pd.DataFrame())),
         (lambda: FairnessTest.from_table(CountTable.from_predictions(None, PRED, sensitive_features=SEX)),
-         "table has no y_true, which true_positive_rate.* its cells are y_pred"),
+         "y_true is missing: true_positive_rate needs it; given are y_pred"),
         (lambda: FairnessTest.from_table(
             CountTable.from_predictions(TRUE, PRED, sensitive_features=SEX), metric="roc_auc"
-         ), "table has no y_score, which roc_auc needs"),
+         ), "y_score is missing: roc_auc needs scores .* but only y_true, y_pred were given"),
         *((lambda value=value, slope=slope: Rate("odds", "y_pred", value=value, slope=slope),
            "^value .*of rate 'odds'") for value, slope in [
             (lambda r: r**2, None), (None, lambda r: 2 * r), (lambda r: 1 - r, lambda r: -np.ones_like(r)),

@@ -116,8 +116,10 @@ def test_what_is_too_much_is_refused_in_words():
         (lambda: selection([(n // 3, n), (n // 2, n)], method="exact"), "people"),
         (lambda: selection([(n // 3, n), (n // 2, n)], method="permutation"), "fewer than 1,000,000,000 people, found"),
         (lambda: FairnessTest.from_table(areas, metric="roc_auc", method="permutation"), r"fewer than.*asymptotic"),
-        (table.expand, "table counts 8,000,0.* people, and what needs a row for each takes at most 100,000,000"),
-        (lambda: FairnessTest.from_table(table, metric=lambda y, p: float(np.mean(y == p))), "a row for each"),
+        (
+            lambda: FairnessTest.from_table(table, metric=lambda y, p: float(np.mean(y == p))),
+            "table counts 4,000,0.* people, and what needs a row for each takes at most 100,000,000",
+        ),
         (lambda: CountTable.from_counts(rows.assign(n=largest), **read), r"table counts .* people, and at most 4.612e"),
         (lambda: full.merge(full, full), r"table counts .* people, and at most 4.612e\+18"),
     ):

@@ -534,16 +534,6 @@ def test_labels_that_say_nothing_need_a_positive_one_which_every_report_names(do
     assert place - 2 * titles <= 2  # below the verdict
 
 
-def test_missing_groups_and_a_positive_label_are_asked_for_together():
-    holed = {"sex": np.where(np.arange(N) % 10, SEX, None)}
-    both = r"sensitive_features .*missing='exclude'.* Besides, pos_label is needed: .*'denied', 'granted'"
-    for metric, message in (("selection_rate", both), ("accuracy", r"they may belong to\.$")):
-        with pytest.raises(ValueError, match=message):
-            FairnessTest.from_predictions(WORDS, PREDICTED, sensitive_features=holed, metric=metric)
-        with pytest.raises(ValueError, match=message):
-            FairnessTest(MODEL, metric=metric).fit(X, WORDS, sensitive_features=holed)
-
-
 # Disparity functions of fairlearn -------------------------------------------------------------------------------------
 
 BORROWED = [

@@ -288,22 +288,6 @@ def test_to_frame_has_a_row_for_every_combination_that_somebody_has(table):
     assert frame["y_true"].dtype == np.int64
 
 
-def test_expand_has_a_row_for_every_person(table):
-    people = table.expand()
-    assert people.y_true.tolist() == [0, 1, 1, 1, 1, 0]
-    assert people.y_pred.tolist() == [0, 1, 1, 0, 1, 0]
-    assert people.y_score is None
-    assert people.sensitive_features["sex"].tolist() == list("fmmffm")
-    assert people.control_features.columns.tolist() == ["age"]
-    assert people.y_true.dtype == np.int64
-
-
-def test_expand_without_control_features_has_none(table):
-    people = table.regroup(control_features=[]).expand()
-    assert people.control_features is None
-    assert len(people.sensitive_features) == 6
-
-
 def test_merge_aligns_by_value(table):
     other = CountTable.from_predictions(
         [2, 1],

@@ -72,13 +72,6 @@ def test_the_order_of_the_people_changes_nothing(data, more):
 
 @PROFILE
 @given(people())
-def test_expanding_and_counting_again_gives_the_table(data):
-    table = CountTable.from_predictions(**data)
-    assert CountTable.from_predictions(**table.expand()) == table
-
-
-@PROFILE
-@given(people())
 def test_the_frame_read_back_gives_the_table(data):
     table = CountTable.from_predictions(**data)
     roles = {name: name for name in table.cell_names}
