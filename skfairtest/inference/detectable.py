@@ -55,26 +55,34 @@ class _Likely:
 
 
 class PowerCurves:
-    """Power of two-sided tests against group 1's rate, for a fixed rate `p2` of group 2, of k pairs of groups.
+    """Power of tests against group 1's rate, for a fixed rate `p2` of group 2, of k pairs of groups.
 
-    `reference` is "unconditional" (Boschloo), "conditional" (Fisher) or "asymptotic" (score test).
+    `reference` is "unconditional" (Boschloo), "conditional" (Fisher) or "asymptotic" (score test), `alternative`
+    "two-sided" or "greater".
 
     Examples
     --------
     >>> curves = PowerCurves(
-    ...     np.array([93]), np.array([93]), np.array([0.3]), 0.05, ["unconditional"]
+    ...     np.array([93]),
+    ...     np.array([93]),
+    ...     np.array([0.3]),
+    ...     0.05,
+    ...     ["unconditional"],
+    ...     "two-sided",
     ... )
     >>> curves.at(np.array([0]), np.array([0.5])).round(2)  # by power(): 0.7906
     array([0.79])
     """
 
-    def __init__(self, d1: Integers, d2: Integers, p2: Floats, alpha: float, reference: Sequence[str]) -> None:
-        self.d1, self.d2, self.p2, self.alpha = d1, d2, p2, alpha
+    def __init__(
+        self, d1: Integers, d2: Integers, p2: Floats, alpha: float, reference: Sequence[str], alternative: str
+    ) -> None:
+        self.d1, self.d2, self.p2, self.alpha, self.alternative = d1, d2, p2, alpha, alternative
         self._scored = np.array([name == "asymptotic" for name in reference])
         raised = np.array([name == "unconditional" for name in reference])
         self.level = np.full(len(d1), alpha)
         if raised.any():
-            self.level[raised] = nearly_raised_levels(d1[raised], d2[raised], alpha)
+            self.level[raised] = nearly_raised_levels(d1[raised], d2[raised], alpha, alternative)
         people = d1 + d2
         self._first = starts(people + 1)
         # First outcome kept of every total, and one more than the last; 0: not found yet.
@@ -125,14 +133,16 @@ class PowerCurves:
             d1, d2, place = self.d1[own], self.d2[own], self._first[own] + total
             kept: Iterable[tuple[Any, tuple[Integers, Integers]]]
             if scored:
-                kept = [(slice(None), score_limits(d1, d2, total, self.alpha))]
+                level = self.alpha if self.alternative == "two-sided" else 2 * self.alpha
+                kept = [(slice(None), score_limits(d1, d2, total, level))]
             else:
                 kept = (
                     (part, given.kept(self.level[own[part]]))
-                    for part, given in given_totals_in_parts(d1, d2, total, self.alpha)
+                    for part, given in given_totals_in_parts(d1, d2, total, self.alpha, self.alternative)
                 )
             for part, (lower, upper) in kept:
-                self._lower[place[part]], self._end[place[part]] = lower, upper + 1
+                self._lower[place[part]] = lower if self.alternative == "two-sided" else 0
+                self._end[place[part]] = upper + 1
 
 
 #: Standard deviation of the group's events, given everyone's, from which the normal approximation is taken: its power
@@ -231,8 +241,7 @@ def detectable_rates(
 
         gaps.append(smallest_distances(power_at, power, room))
     if equality and accuracy == "quick":
-        tail = alpha if question.alternative in ("greater", "less") else alpha / 2
-        _refine(gaps, sides, p2, d1.astype(int), d2.astype(int), question, tail, power)
+        _refine(gaps, sides, p2, d1.astype(int), d2.astype(int), question, alpha, power)
     sizes = [
         [
             table.size(gap, sign, question.disparity)
@@ -263,10 +272,14 @@ def _refine(
     d1: Integers,
     d2: Integers,
     question: Question,
-    tail: float,
+    alpha: float,
     power: float,
 ) -> None:
     """Distances by the power of the test that is run, unless the normal approximation is good enough."""
+    alternative = question.alternative
+    tail = alpha if alternative in ("greater", "less") else alpha / 2
+    if alternative == "less":  # "greater" for the complement of the event
+        p2, sides, alternative = 1 - p2, [(1 - null, -way, room) for null, way, room in sides], "greater"
     nearest = np.fmin.reduce(gaps)
     spread = np.inf
     for sign in (-1, 1):
@@ -277,7 +290,7 @@ def _refine(
     for part in parts((d1 + d2)[few] + 1, _PEOPLE):
         own = few[part]
         reference = [reference_of(question, *pair) for pair in zip(d1[own].tolist(), d2[own].tolist(), strict=True)]
-        curves, every = PowerCurves(d1[own], d2[own], p2[own], 2 * tail, reference), np.arange(len(own))
+        curves, every = PowerCurves(d1[own], d2[own], p2[own], alpha, reference, alternative), np.arange(len(own))
         for gap, (null, way, room) in zip(gaps, sides, strict=True):
 
             def quantile(at: Floats, null: Floats = null[own], way: int = way) -> Floats:
