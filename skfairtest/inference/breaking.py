@@ -146,7 +146,7 @@ class Decided:
             significant = np.fmin.reduce(log_p, axis=1) <= most
         else:
             # Of all adjustments, and of Bonferroni's if there is none, n times the smallest; step-up takes others too.
-            steps = 1.0
+            steps = np.ones(1)
             if self.together and self.adjust == "fdr_bh":
                 log_p, steps = np.sort(log_p, axis=1), np.arange(1.0, log_p.shape[1] + 1)
             with np.errstate(divide="ignore"):

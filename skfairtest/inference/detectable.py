@@ -21,7 +21,6 @@ from skfairtest._utils.batches import batches, parts, places, starts
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import log_factorials
 from skfairtest.inference._given_totals import given_totals_in_parts, nearly_raised_levels, width_held
-from skfairtest.inference.intervals import secants
 from skfairtest.inference.linear_form import identity
 from skfairtest.inference.power import comparison_power, smallest_distances
 from skfairtest.inference.power_designs import normal_power, values_tested
@@ -148,10 +147,8 @@ class PowerCurves:
 #: Standard deviation of the group's events, given everyone's, from which the normal approximation is taken: its power
 #: is within .01 there.
 NORMAL_EVENTS = 100.0
-#: Steps of the secant method towards a distance, from that by normal approximation.
-_SECANTS = 7
-#: Quantiles' distance from their aim beyond which a distance is found by bisection; halvings of the room for it.
-_NEAR, _HALVINGS = 0.02, 20
+#: Steps towards a distance.
+_STEPS = 16
 #: People of the comparisons that are searched at the same time.
 _PEOPLE = 1_000_000
 _FIELDS = ("other", "d_group", "d_other", "share")
@@ -277,7 +274,6 @@ def _refine(
 ) -> None:
     """Distances by the power of the test that is run, unless the normal approximation is good enough."""
     alternative = question.alternative
-    tail = alpha if alternative in ("greater", "less") else alpha / 2
     if alternative == "less":  # "greater" for the complement of the event
         p2, sides, alternative = 1 - p2, [(1 - null, -way, room) for null, way, room in sides], "greater"
     nearest = np.fmin.reduce(gaps)
@@ -293,23 +289,10 @@ def _refine(
         curves, every = PowerCurves(d1[own], d2[own], p2[own], alpha, reference, alternative), np.arange(len(own))
         for gap, (null, way, room) in zip(gaps, sides, strict=True):
 
-            def quantile(at: Floats, null: Floats = null[own], way: int = way) -> Floats:
-                found = curves.at(every, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
-                return np.asarray(ndtri(np.clip(found, 1e-12, 1 - 1e-12)) - ndtri(tail))
+            def power_at(at: Floats, null: Floats = null[own], way: int = way) -> Floats:
+                return curves.at(every, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
 
-            aim, most = np.full(len(own), ndtri(power) - ndtri(tail)), room[own]
-            start = np.where(np.isnan(gap[own]), most, gap[own])
-            reached = secants(quantile, aim, np.zeros(len(own)), start, (0.0, most), steps=_SECANTS)
-            possible = (quantile(most) >= aim) & (most > 0)
-            # Between equal rates the power may be far below the level, where secants start: they can go astray.
-            off = np.flatnonzero(possible & ~(np.abs(quantile(reached) - aim) < _NEAR))
-
-            def power_at(at: Floats, off: Integers = off, null: Floats = null[own[off]], way: int = way) -> Floats:
-                return curves.at(off, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
-
-            if len(off):
-                reached[off] = smallest_distances(power_at, power, most[off], _HALVINGS)
-            gap[own] = np.where(possible, reached, np.nan)
+            gap[own] = smallest_distances(power_at, power, room[own], _STEPS)
 
 
 def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:

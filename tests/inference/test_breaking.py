@@ -1,4 +1,4 @@
-"""How near the bounds are with which verdicts are settled without exact p-values, and the verdict of adjusted p-values."""
+"""How near the bounds are with which verdicts are settled without exact p-values, and verdicts of adjusted ones."""
 
 from itertools import combinations
 
