@@ -14,7 +14,6 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.inference.intervals import STEPS
 from skfairtest.inference.power import LARGEST, rate_power, smallest_distances
 from skfairtest.inference.power_designs import Computed, Design, normal_power
 from skfairtest.inference.rates import Question
@@ -412,7 +411,7 @@ def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: st
             # Against everyone the margin reaches further than against the others.
             null, extreme = (extreme if plan.overall else null), level
         way = 1 if extreme > null else -1
-        room, steps = np.array([abs(extreme - null)]), 15 if len(people) > 2 else STEPS  # simulated, or not
+        room, steps = np.array([abs(extreme - null)]), 15 if len(people) > 2 else 50  # simulated, or not
         found = smallest_distances(lambda gap: np.array([power_at(null + way * float(gap[0]))]), target, room, steps)[0]
         return None if np.isnan(found) else null + way * float(found)
 
