@@ -370,7 +370,7 @@ def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
     log_p = np.array([equalities([pair], "two-sided")[0][0]])
     counts = np.array([[[n - x, x], [0, 0]], [[m - top, top], [0, 0]]])
     rate = np.array([[1, 2]]), np.array([[[0, 1], [0, 1]]]), np.ones((1, 2, 2), dtype=int)
-    decided = Decided(counts, *rate, (Question(),), (Scale(),), (False,), log_p, (None,), None, alpha, together=False)
+    decided = Decided(counts, *rate, (Question(),), (Scale(),), (False,), log_p, None, alpha, together=False)
     now = int(decided.verdicts(log_p[None])[0])
     most = min(n, top * n // m) - x if now else x
     low, high = 0, most

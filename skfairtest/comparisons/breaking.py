@@ -18,7 +18,7 @@ from skfairtest.comparisons.measure import by_labels, is_counted
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.breaking import Decided
 from skfairtest.inference.linear_form import Scale
-from skfairtest.inference.multiplicity import Equality, distinct
+from skfairtest.inference.multiplicity import distinct
 from skfairtest.metrics import CELLS, Metric, Rate, asks_coverage
 from skfairtest.report.cells import records
 from skfairtest.report.sentences import Setup, breaking_sentence
@@ -95,7 +95,7 @@ def verdict_lines(setup: Setup, found: BreakingPoint | pd.DataFrame | str) -> li
     if not isinstance(found, BreakingPoint):
         return []
     exact = any(one.margin_bounds is not None and one.method != "asymptotic" for one in found.questions)
-    if len(found.hypotheses) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
+    if len(found.log_p) > MOST_COMPARISONS or (exact and found.counts.sum() > MOST_WITH_MARGIN):
         return []
     return [breaking_sentence(replace(setup, names=found.names), records(found.frame))]
 
@@ -129,20 +129,10 @@ def breaking_points(parts: Sequence[Result], who: Sequence[tuple[Any, ...]], *, 
     designed = zip(parts, designs, strict=True)
     listed = [hypothesis for part, design in designed for hypothesis in _hypotheses(part, design, whole)]
     same = distinct([equality for equality, *_ in listed])
-    equality, sides, event, given, question, scale, overall, log_p = zip(*(listed[own[0]] for own in same), strict=True)
-    # As numbers, which any format can hold.
-    numbers: dict[Any, int] = {}
-    tied = tuple(
-        one
-        and Equality(
-            numbers.setdefault(one.of, len(numbers)),
-            frozenset(numbers.setdefault((None, side), len(numbers)) for side in one.sides),
-        )
-        for one in equality
-    )
+    _, sides, event, given, question, scale, overall, log_p = zip(*(listed[own[0]] for own in same), strict=True)
     return BreakingPoint(
         _counts(whole, reads, first.pos_label), np.stack(sides), np.stack(event), np.stack(given), question, scale,
-        overall, np.array(log_p), tied, first.verdict.adjust, first.settings.alpha, together,
+        overall, np.array(log_p), first.verdict.adjust, first.settings.alpha, together,
         tuple(whole.sensitive_names), tuple(whole.group_labels), changeable(metrics),
     )  # fmt: skip
 

@@ -21,7 +21,6 @@ import numpy as np
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.linear_form import Scale
-from skfairtest.inference.multiplicity import FAMILYWISE, Equality, rejected
 from skfairtest.inference.rates import Pair, Question, answer, equalities, score_log_p
 from skfairtest.inference.unconditional import within_cap
 
@@ -64,7 +63,7 @@ class Decided:
         Side of the comparison: 1, 2 or 0 for neither; all 0 for hypotheses that counts do not decide.
     event, given : ndarray of int, shape (hypotheses, 2, 2)
         Whether a cell shows the rate's event, and meets its condition: 1 or 0.
-    questions, scales, overall, hypotheses : sequences
+    questions, scales, overall : sequences
         Of each hypothesis.
     log_p : ndarray of shape (hypotheses,)
         Log p-values of the observed counts; NaN if undefined.
@@ -82,7 +81,6 @@ class Decided:
     scales: tuple[Scale, ...]
     overall: tuple[bool, ...]
     log_p: Floats
-    hypotheses: tuple[Equality | None, ...]
     adjust: str | None
     level: float
     together: bool
@@ -113,7 +111,7 @@ class Decided:
     @cached_property
     def _zone(self) -> tuple[float, float]:
         """Log p-values between which adjustment decides: below is always significant, above never."""
-        return float(np.log(self.level / len(self.hypotheses))) - 1e-9, float(np.log(self.level)) + 1e-9
+        return float(np.log(self.level / len(self.log_p))) - 1e-9, float(np.log(self.level)) + 1e-9
 
     @cached_property
     def _turnable(self) -> Booleans:
@@ -140,23 +138,20 @@ class Decided:
 
     def verdicts(self, log_p: Floats) -> Integers:
         """1 for a significant disparity, else 0; -1 if all hypotheses are undefined."""
-        out = np.full(len(log_p), -1)
-        absent = np.isnan(log_p)
-        varying = absent.any(axis=0) & ~absent.all(axis=0)
-        _, firsts, number = np.unique(absent[:, varying], axis=0, return_index=True, return_inverse=True)
-        most, equivalence = np.log(self.level) + 1e-12, self.questions[0].alternative == "equivalence"
-        for place, first in enumerate(firsts):
-            rows, kept = np.flatnonzero(number.reshape(-1) == place), np.flatnonzero(~absent[first])
-            if not len(kept):
-                continue
-            own = log_p[np.ix_(rows, kept)]
-            if equivalence:
-                out[rows] = own.max(axis=1) > most
-            elif self.together or self.adjust in FAMILYWISE:
-                out[rows] = rejected(own, [self.hypotheses[one] for one in kept], self.adjust, self.level).any(axis=1)
-            else:
-                out[rows] = own.min(axis=1) + np.log(len(kept)) <= most
-        return out
+        n = (~np.isnan(log_p)).sum(axis=1)
+        most = np.log(self.level) + 1e-12
+        if self.questions[0].alternative == "equivalence":
+            significant = np.fmax.reduce(log_p, axis=1) > most
+        elif self.together and self.adjust is None:
+            significant = np.fmin.reduce(log_p, axis=1) <= most
+        else:
+            # Of all adjustments, and of Bonferroni's if there is none, n times the smallest; step-up takes others too.
+            steps = np.ones(1)
+            if self.together and self.adjust == "fdr_bh":
+                log_p, steps = np.sort(log_p, axis=1), np.arange(1.0, log_p.shape[1] + 1)
+            with np.errstate(divide="ignore"):
+                significant = np.fmin.reduce(log_p - np.log(steps), axis=1) + np.log(n) <= most
+        return np.where(n > 0, significant, -1)
 
     def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
         now = self.tables(np.zeros((1, 3), dtype=np.int64))

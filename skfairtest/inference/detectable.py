@@ -21,7 +21,6 @@ from skfairtest._utils.batches import batches, parts, places, starts
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import log_factorials
 from skfairtest.inference._given_totals import given_totals_in_parts, nearly_raised_levels, width_held
-from skfairtest.inference.intervals import secants
 from skfairtest.inference.linear_form import identity
 from skfairtest.inference.power import comparison_power, smallest_distances
 from skfairtest.inference.power_designs import normal_power, values_tested
@@ -55,26 +54,34 @@ class _Likely:
 
 
 class PowerCurves:
-    """Power of two-sided tests against group 1's rate, for a fixed rate `p2` of group 2, of k pairs of groups.
+    """Power of tests against group 1's rate, for a fixed rate `p2` of group 2, of k pairs of groups.
 
-    `reference` is "unconditional" (Boschloo), "conditional" (Fisher) or "asymptotic" (score test).
+    `reference` is "unconditional" (Boschloo), "conditional" (Fisher) or "asymptotic" (score test), `alternative`
+    "two-sided" or "greater".
 
     Examples
     --------
     >>> curves = PowerCurves(
-    ...     np.array([93]), np.array([93]), np.array([0.3]), 0.05, ["unconditional"]
+    ...     np.array([93]),
+    ...     np.array([93]),
+    ...     np.array([0.3]),
+    ...     0.05,
+    ...     ["unconditional"],
+    ...     "two-sided",
     ... )
     >>> curves.at(np.array([0]), np.array([0.5])).round(2)  # by power(): 0.7906
     array([0.79])
     """
 
-    def __init__(self, d1: Integers, d2: Integers, p2: Floats, alpha: float, reference: Sequence[str]) -> None:
-        self.d1, self.d2, self.p2, self.alpha = d1, d2, p2, alpha
+    def __init__(
+        self, d1: Integers, d2: Integers, p2: Floats, alpha: float, reference: Sequence[str], alternative: str
+    ) -> None:
+        self.d1, self.d2, self.p2, self.alpha, self.alternative = d1, d2, p2, alpha, alternative
         self._scored = np.array([name == "asymptotic" for name in reference])
         raised = np.array([name == "unconditional" for name in reference])
         self.level = np.full(len(d1), alpha)
         if raised.any():
-            self.level[raised] = nearly_raised_levels(d1[raised], d2[raised], alpha)
+            self.level[raised] = nearly_raised_levels(d1[raised], d2[raised], alpha, alternative)
         people = d1 + d2
         self._first = starts(people + 1)
         # First outcome kept of every total, and one more than the last; 0: not found yet.
@@ -125,23 +132,23 @@ class PowerCurves:
             d1, d2, place = self.d1[own], self.d2[own], self._first[own] + total
             kept: Iterable[tuple[Any, tuple[Integers, Integers]]]
             if scored:
-                kept = [(slice(None), score_limits(d1, d2, total, self.alpha))]
+                level = self.alpha if self.alternative == "two-sided" else 2 * self.alpha
+                kept = [(slice(None), score_limits(d1, d2, total, level))]
             else:
                 kept = (
                     (part, given.kept(self.level[own[part]]))
-                    for part, given in given_totals_in_parts(d1, d2, total, self.alpha)
+                    for part, given in given_totals_in_parts(d1, d2, total, self.alpha, self.alternative)
                 )
             for part, (lower, upper) in kept:
-                self._lower[place[part]], self._end[place[part]] = lower, upper + 1
+                self._lower[place[part]] = lower if self.alternative == "two-sided" else 0
+                self._end[place[part]] = upper + 1
 
 
 #: Standard deviation of the group's events, given everyone's, from which the normal approximation is taken: its power
 #: is within .01 there.
 NORMAL_EVENTS = 100.0
-#: Steps of the secant method towards a distance, from that by normal approximation.
-_SECANTS = 7
-#: Quantiles' distance from their aim beyond which a distance is found by bisection; halvings of the room for it.
-_NEAR, _HALVINGS = 0.02, 20
+#: Steps towards a distance.
+_STEPS = 16
 #: People of the comparisons that are searched at the same time.
 _PEOPLE = 1_000_000
 _FIELDS = ("other", "d_group", "d_other", "share")
@@ -231,8 +238,7 @@ def detectable_rates(
 
         gaps.append(smallest_distances(power_at, power, room))
     if equality and accuracy == "quick":
-        tail = alpha if question.alternative in ("greater", "less") else alpha / 2
-        _refine(gaps, sides, p2, d1.astype(int), d2.astype(int), question, tail, power)
+        _refine(gaps, sides, p2, d1.astype(int), d2.astype(int), question, alpha, power)
     sizes = [
         [
             table.size(gap, sign, question.disparity)
@@ -263,10 +269,13 @@ def _refine(
     d1: Integers,
     d2: Integers,
     question: Question,
-    tail: float,
+    alpha: float,
     power: float,
 ) -> None:
     """Distances by the power of the test that is run, unless the normal approximation is good enough."""
+    alternative = question.alternative
+    if alternative == "less":  # "greater" for the complement of the event
+        p2, sides, alternative = 1 - p2, [(1 - null, -way, room) for null, way, room in sides], "greater"
     nearest = np.fmin.reduce(gaps)
     spread = np.inf
     for sign in (-1, 1):
@@ -277,26 +286,13 @@ def _refine(
     for part in parts((d1 + d2)[few] + 1, _PEOPLE):
         own = few[part]
         reference = [reference_of(question, *pair) for pair in zip(d1[own].tolist(), d2[own].tolist(), strict=True)]
-        curves, every = PowerCurves(d1[own], d2[own], p2[own], 2 * tail, reference), np.arange(len(own))
+        curves, every = PowerCurves(d1[own], d2[own], p2[own], alpha, reference, alternative), np.arange(len(own))
         for gap, (null, way, room) in zip(gaps, sides, strict=True):
 
-            def quantile(at: Floats, null: Floats = null[own], way: int = way) -> Floats:
-                found = curves.at(every, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
-                return np.asarray(ndtri(np.clip(found, 1e-12, 1 - 1e-12)) - ndtri(tail))
+            def power_at(at: Floats, null: Floats = null[own], way: int = way) -> Floats:
+                return curves.at(every, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
 
-            aim, most = np.full(len(own), ndtri(power) - ndtri(tail)), room[own]
-            start = np.where(np.isnan(gap[own]), most, gap[own])
-            reached = secants(quantile, aim, np.zeros(len(own)), start, (0.0, most), steps=_SECANTS)
-            possible = (quantile(most) >= aim) & (most > 0)
-            # Between equal rates the power may be far below the level, where secants start: they can go astray.
-            off = np.flatnonzero(possible & ~(np.abs(quantile(reached) - aim) < _NEAR))
-
-            def power_at(at: Floats, off: Integers = off, null: Floats = null[own[off]], way: int = way) -> Floats:
-                return curves.at(off, np.clip(null + way * at, 0.0, 1.0))  # noqa: B023
-
-            if len(off):
-                reached[off] = smallest_distances(power_at, power, most[off], _HALVINGS)
-            gap[own] = np.where(possible, reached, np.nan)
+            gap[own] = smallest_distances(power_at, power, room[own], _STEPS)
 
 
 def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:

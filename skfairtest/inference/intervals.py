@@ -5,24 +5,21 @@
 References
 ----------
 Wilson (1927); Miettinen and Nurminen (1985), equations 2, 8 and 9; Zou and Donner (2008), the method of variance
-estimates recovery (MOVER).
+estimates recovery (MOVER). T. R. Chandrupatla (1997), Advances in Engineering Software 28, 145-149.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest._utils.typing import Floats
 from skfairtest.inference.score import difference_of_rates, score_at
 
 #: A ratio that no test rejects where the second group shows no event, nor covers where it does.
 _LARGEST_RATIO = 1e100
-#: How near a limit is guessed: in units of its last place, above rounding errors of the score; and in shares of its
-#: distance from the estimate, where the guess is not so good.
-_ROUNDINGS, _NEAR = 64, (1e-11, 1e-7)
-#: Parts into which what is left is divided at each step, as far as that is about so many floats.
-_SECTIONS, _AT_ONCE = 32, 1024
+#: Relative precision of a limit; most steps towards it, of which a dozen are the rule.
+PRECISION, STEPS = 1e-12, 100
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
@@ -44,36 +41,37 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
     return np.where(x == 0, np.where(d > 0, 0.0, np.nan), low), np.where(x == d, np.where(d > 0, 1.0, np.nan), high)
 
 
-def _ordinal(value: Floats) -> Integers:
-    """The index of every float among all floats, 0 at 0.0, negative below."""
-    return np.where(value < 0, -1, 1) * np.abs(value).view(np.int64)
+def crossings(
+    excess: Callable[[Floats], Floats], inside: Floats, outside: Floats, steps: int = STEPS, *, unit: float = 0.0
+) -> tuple[Floats, Floats]:
+    """The last points without and the first ones with an `excess` above 0, from `inside` to `outside`; vectorized.
 
-
-def _float(ordinal: Integers) -> Floats:
-    return np.where(ordinal < 0, -1.0, 1.0) * np.abs(ordinal).view(np.float64)
-
-
-def farthest_covered(
-    inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans], about: Sequence[Floats] = ()
-) -> Floats:
-    """The last float that is covered between a covered one and the end; vectorized.
-
-    Bisection over floats, not values, finds a limit of 1e-9 with as many digits as one of .5. Floats `about` the limit
-    save steps; `covered` takes arrays with one more leading axis.
+    They are neighbours, within `PRECISION` of their size or of a `unit`, by Chandrupatla's (1997) method; without any
+    excess at `outside` both points are that.
     """
-    start, stop = _ordinal(inside), _ordinal(outside)
-    way, near, far = np.sign(stop - start), np.zeros_like(start), np.abs(stop - start)
-    guess = np.stack([np.broadcast_to(outside, near.shape), *about])
-    points = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), near, far)
-    sections = min(max(_AT_ONCE // max(near.size, 1), 2), _SECTIONS) if about else 2
-    steps = np.arange(1, sections).reshape(-1, *[1] * near.ndim)
-    while True:
-        within = (points <= near) | covered(_float(start + way * points))
-        near, far = np.where(within, points, near).max(axis=0), np.where(within, far, points).min(axis=0)
-        between = np.maximum(far - near, 0)
-        if not (between > 1).any():
-            return _float(start + way * near)
-        points = near + between // sections * steps + between % sections * steps // sections
+    with np.errstate(all="ignore"):
+        new, at_new, old, at_old = outside, excess(outside), inside, excess(inside)
+        never, share = ~(at_new > 0), np.full(new.shape, 0.5)
+        done = never
+        for _ in range(steps):
+            point = np.where(done, new, new + share * (old - new))
+            at = excess(point)
+            same = ((at > 0) == (at_new > 0)) | done
+            third, at_third = np.where(same, new, old), np.where(same, at_new, at_old)
+            old, at_old = np.where(same, old, new), np.where(same, at_old, at_new)
+            new, at_new = point, np.where(done, at_new, at)
+            finest = PRECISION * np.maximum(np.maximum(np.abs(new), np.abs(old)), unit) / np.abs(old - new)
+            done = done | (finest >= 1)
+            if done.all():
+                break
+            along, across = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)
+            inverse = at_new / (at_old - at_new) * at_third / (at_old - at_third)
+            inverse += (third - new) / (old - new) * at_new / (at_third - at_new) * at_old / (at_third - at_old)
+            smooth = (across**2 < along) & ((1 - across) ** 2 < 1 - along) & np.isfinite(inverse)
+            finest = np.minimum(finest / 2, 0.5)
+            share = np.clip(np.where(smooth, inverse, 0.5), finest, 1 - finest)
+    without = np.where(at_new > 0, old, new)
+    return np.where(never, outside, without), np.where(never, outside, np.where(at_new > 0, new, old))
 
 
 def miettinen_nurminen(
@@ -94,73 +92,30 @@ def miettinen_nurminen(
     undefined = (d1 == 0) | (d2 == 0)
     d1, d2 = np.where(undefined, 1.0, d1), np.where(undefined, 1.0, d2)
 
-    def covered(edge: Floats) -> Booleans:
-        return np.asarray(np.abs(score_at(x1, d1, x2, d2, edge, disparity)[0]) <= z)
-
-    if disparity == "ratio":
-        null, ends = 1.0, (0.0, _LARGEST_RATIO)
+    ratio = disparity == "ratio"
+    null, ends = (1.0, (0.0, _LARGEST_RATIO)) if ratio else (0.0, (-1.0, 1.0))
+    estimate = difference_of_rates(x1, d1, x2, d2)
+    if ratio:
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = np.fmin(x1 * d2 / (x2 * d1), _LARGEST_RATIO)
         estimate = np.where((x1 == 0) & (x2 == 0), null, estimate)
-    else:
-        null, ends = 0.0, (-1.0, 1.0)
-        estimate = difference_of_rates(x1, d1, x2, d2)
+
+    def place(edge: Floats) -> Floats:
+        return np.log(np.maximum(edge, 1 / _LARGEST_RATIO)) if ratio else edge
+
+    def excess(at: Floats) -> Floats:
+        return np.asarray(np.abs(score_at(x1, d1, x2, d2, np.exp(at) if ratio else at, disparity)[0]) - z)
+
     # Equality is covered, and a place to start from, or is not, and is where the limit on its side has to end.
-    equal = covered(np.full_like(estimate, null))
+    equal = excess(place(np.full_like(estimate, null))) <= 0
     sides = np.stack([estimate > null, estimate < null])
     inside = np.where(sides & equal, null, estimate)
     outside = np.where(sides & ~equal, null, np.stack([np.full_like(estimate, end) for end in ends]))
-    guess = _guessed(x1, d1, x2, d2, z, estimate, disparity)
-    low, high = farthest_covered(inside, outside, covered, around(guess, estimate))
-    if disparity == "ratio":
+    limit, _ = crossings(excess, place(inside), place(outside), unit=float(ratio))
+    low, high = np.where(limit == place(outside), outside, np.exp(limit)) if ratio else limit
+    if ratio:
         high = np.where(x2 == 0, np.inf, high)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
-
-
-def _guessed(x1: Floats, d1: Floats, x2: Floats, d2: Floats, z: Floats, estimate: Floats, disparity: str) -> Floats:
-    """Approximate limits, (2, ...): MOVER of Wilson limits, and the secant method."""
-    (l1, u1), (l2, u2) = wilson(x1, d1, z), wilson(x2, d2, z)
-    rates = x1 / d1, x2 / d2
-    if disparity == "ratio":
-        start = mover_ratio(rates, (l1, l2), (u1, u2))
-    else:
-        start = mover(np.subtract, rates, (l1, l2), (u1, u2))
-    bounds = (1e-300, _LARGEST_RATIO) if disparity == "ratio" else (-1.0, 1.0)
-    return secants(
-        lambda edge: score_at(x1, d1, x2, d2, edge, disparity)[0],
-        np.stack([z, -z]),
-        np.stack([estimate, estimate]),
-        np.stack(start),
-        bounds,
-        steps=4,
-    )
-
-
-def secants(
-    value: Callable[[Floats], Floats],
-    aim: Floats,
-    root: Floats,
-    start: Floats,
-    bounds: tuple[float, float],
-    *,
-    steps: int,
-) -> Floats:
-    """Approximate solutions of value = `aim`, by the secant method from `root` and another start."""
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
-        old, before, new = root, np.zeros_like(aim), np.clip(start, *bounds)
-        for _ in range(steps):
-            here = value(new)
-            step = (aim - here) * (new - old) / (here - before)
-            old, before, new = new, here, np.clip(np.where(np.isfinite(step), new + step, new), *bounds)
-    return new
-
-
-def around(guess: Floats, estimate: Floats) -> list[Floats]:
-    """Floats on both sides of guessed limits."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        last_place = np.spacing(np.maximum(np.abs(guess), np.abs(estimate)))
-        steps = [_ROUNDINGS * last_place, *(near * (guess - estimate) for near in _NEAR)]
-        return [guess + sign * step for step in steps for sign in (-1, 1)]
 
 
 def mover(

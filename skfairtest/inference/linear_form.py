@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairtest._utils.typing import Booleans, Floats, Moments
-from skfairtest.inference.intervals import around, farthest_covered, secants
+from skfairtest._utils.typing import Floats, Moments
+from skfairtest.inference.intervals import crossings
 from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, oriented, upper_quantile
 from skfairtest.inference.score import restricted_rates, studentize, without_rounding
 from skfairtest.inference.two_sides import limits
@@ -69,25 +69,17 @@ def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple
     return without_rounding(distance, np.maximum(np.abs(moments.first), np.abs(other)), variance), variance
 
 
-#: Which of some edges are not rejected.
-Covered = Callable[[Floats], Booleans]
-#: The statistics of edges below and above the estimate, in shares of those at the limits.
-Statistic = Callable[[Floats], Floats]
+#: By how much the statistics of edges exceed their critical value.
+Excess = Callable[[Floats], Floats]
 
 
 def last_covered(
-    values: tuple[float, float],
-    disparity: str,
-    ends: tuple[float, float],
-    above: Covered,
-    below: Covered,
-    statistic: Statistic | None = None,
+    values: tuple[float, float], disparity: str, ends: tuple[float, float], above: Excess, below: Excess
 ) -> tuple[float, float]:
     """The smallest and the largest edge that are not rejected.
 
-    `above`: whether edges below the estimate are not rejected by data above them; `below` the opposite. Ratios are
-    searched on the scale atan(first / second), on which infinity is an ordinary end. A `statistic`, if given, guesses
-    the limits.
+    `above`: the excess of edges below the estimate, rejected by data above them; `below` the opposite. Ratios are
+    searched on the scale atan(first / second), on which infinity is an ordinary end.
     """
     ratio = disparity == "ratio"
 
@@ -95,19 +87,11 @@ def last_covered(
         return np.tan(np.clip(place, NEAREST, np.pi / 2 - NEAREST)) if ratio else place
 
     start = np.full(1, np.arctan2(*values) if ratio else values[0] - values[1])
-    places, about = (0.0, np.pi / 2) if ratio else ends, []
-    if statistic is not None:
-        near = start + 1e-3 * (np.array(places)[:, None] - start)
-        guess = secants(
-            lambda at: statistic(edge(at)), np.ones((2, 1)), np.stack([start, start]), near, places, steps=7
-        )
-        about = around(guess, start)
-
-    def limit(end: float, within: Covered, guesses: list[Floats]) -> float:
-        return float(farthest_covered(start, np.full(1, end), lambda place: within(edge(place)), guesses)[0])
-
-    low = limit(places[0], above, [each[0] for each in about])
-    high = limit(places[1], below, [each[1] for each in about])
+    places = (0.0, np.pi / 2) if ratio else ends
+    low, high = (
+        float(crossings(lambda place: excess(edge(place)), start, np.full(1, end))[0][0])  # noqa: B023
+        for end, excess in zip(places, (above, below), strict=True)
+    )
     if ratio:
         low = 0.0 if low <= NEAREST else float(np.tan(low))
         high = np.inf if high >= np.pi / 2 - NEAREST else float(np.tan(high))
@@ -301,21 +285,14 @@ def _limits_at(
     critical: tuple[float, float],
     ends: tuple[float, float],
 ) -> tuple[float, float]:
-    def covered(sign: int, most: float) -> Covered:
-        def within(edge: Floats) -> Booleans:
+    def beyond(sign: int, most: float) -> Excess:
+        def excess(edge: Floats) -> Floats:
             distance, error = at(edge)
-            with np.errstate(invalid="ignore"):  # an infinite critical value rejects nothing, not even without an error
-                return np.asarray(~(sign * distance > most * error))
+            return np.asarray(sign * distance - most * error)
 
-        return within
+        return excess
 
-    def statistic(edge: Floats) -> Floats:
-        distance, error = at(edge)
-        return np.asarray(distance / (error * aim))
-
-    aim = np.array([[critical[0]], [-critical[1]]])
-    above, below = covered(1, critical[0]), covered(-1, critical[1])
-    low, high = last_covered(values, disparity, ends, above, below, statistic)
+    low, high = last_covered(values, disparity, ends, beyond(1, critical[0]), beyond(-1, critical[1]))
     return (ends[0] if np.isinf(critical[0]) else low), (ends[1] if np.isinf(critical[1]) else high)
 
 
@@ -397,15 +374,13 @@ class Resampled:
         """
         if self.disparity == "ratio":
 
-            def covered(side: tuple[str, float] | None) -> Covered:
+            def beyond(side: tuple[str, float] | None) -> Excess:
                 if side is None:
-                    return lambda edge: np.ones(edge.shape, dtype=bool)
-                return lambda edge: np.array([not self._rejected(e, *side) for e in edge.ravel().tolist()]).reshape(
-                    edge.shape
-                )
+                    return lambda edge: np.full_like(edge, -np.inf)
+                return lambda edge: np.array([self._excess(e, *side) for e in edge.tolist()])
 
             values = float(self.observed.first), float(self.observed.second)
-            return last_covered(values, "ratio", ends, covered(sides[0]), covered(sides[1]))
+            return last_covered(values, "ratio", ends, beyond(sides[0]), beyond(sides[1]))
         distance, variance = (float(v) for v in linear_form(self.observed, self.disparity, 0.0))
         error, drawn = float(np.sqrt(variance)) if self.studentized else 1.0, self.centred(0.0)
 
@@ -415,10 +390,9 @@ class Resampled:
 
         return max(ends[0], distance - reach(sides[0])), min(ends[1], distance + reach(sides[1]))
 
-    def _rejected(self, edge: float, alternative: str, level: float) -> bool:
-        value = self.statistic(edge)
-        size = float(oriented(np.asarray(value), alternative))
-        return size > upper_quantile(self.centred(edge), alternative, level) + TOLERANCE * abs(size)
+    def _excess(self, edge: float, alternative: str, level: float) -> float:
+        size = float(oriented(np.asarray(self.statistic(edge)), alternative))
+        return size - upper_quantile(self.centred(edge), alternative, level) - TOLERANCE * abs(size)
 
 
 def resampled(observed: Moments, drawn: Moments, disparity: str, *, studentized: bool) -> Resampled:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import DisjointSet
 
-from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest._utils.typing import Floats, Positions
 
 
 @dataclass(frozen=True)
@@ -149,53 +149,6 @@ def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
         rejected[number] += 1
         total -= most[number][rejected[number] - 1] - most[number][rejected[number]]
     return _step(log_p, np.array(factors, dtype=float), down=True)
-
-
-@lru_cache(maxsize=256)
-def _can_be_true(hypotheses: tuple[Equality | None, ...], adjust: str) -> tuple[Positions, Positions]:
-    """The set of each hypothesis, shape (n,), and how many of a set can be true by how many of it are rejected."""
-    n = len(hypotheses)
-    sets = [(places, _most_true(len(places), sides)) for places, sides in _components(hypotheses)]
-    if adjust == "holm":
-        sets = [(list(range(n)), n - np.arange(n + 1))]
-    member, left = np.zeros(n, dtype=np.intp), np.zeros((len(sets), n + 1), dtype=np.intp)
-    for number, (places, true) in enumerate(sets):
-        member[places] = number
-        left[number, : len(true)] = true
-    return member, left
-
-
-def rejected(log_p: Floats, hypotheses: Sequence[Equality | None], adjust: str | None, level: float) -> Booleans:
-    """Which hypotheses are rejected at a level, shape (families, n), in many families of the same hypotheses at once.
-
-    Examples
-    --------
-    >>> rejected(np.log([[0.01, 0.04], [0.03, 0.04]]), [None, None], "holm", 0.05).tolist()
-    [[True, True], [False, False]]
-    """
-    most = np.log(level) + 1e-12  # rounding does not decide between equal ones
-    if adjust not in ("holm", "shaffer"):
-        return np.asarray(np.apply_along_axis(ADJUSTMENTS[adjust], 1, log_p) <= most)
-    member, left = _can_be_true(tuple(hypotheses), adjust)
-    found = np.asarray(log_p + np.log(max(int(left[:, 0].sum()), 1)) <= most)
-    order = np.argsort(member, kind="stable")
-    starts = np.searchsorted(member[order], np.arange(len(left)))
-    n_rejected = np.add.reduceat(found[:, order].astype(np.intp), starts, axis=1)
-    factor = left[np.arange(len(left)), n_rejected].sum(axis=1)
-    # The others that might be rejected, in increasing order of p-values.
-    row, column = np.nonzero(~found & (log_p <= most))
-    column = column[np.lexsort((log_p[row, column], row))]
-    number = np.bincount(row, minlength=len(log_p))
-    first, rows = np.cumsum(number) - number, np.arange(len(log_p))
-    for step in range(int(number.max(initial=0))):
-        rows = rows[number[rows] > step]
-        one = column[first[rows] + step]
-        small = log_p[rows, one] + np.log(np.maximum(factor[rows], 1)) <= most
-        rows, one = rows[small], one[small]
-        found[rows, one], own = True, member[one]
-        factor[rows] += left[own, n_rejected[rows, own] + 1] - left[own, n_rejected[rows, own]]
-        n_rejected[rows, own] += 1
-    return found
 
 
 def bonferroni(log_p: Floats) -> Floats:

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from scipy.special import ndtri
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import power_designs as designs
 from skfairtest.inference._discrete import binomial_log_pmf
+from skfairtest.inference.intervals import STEPS, crossings
 from skfairtest.inference.rates import Question, score_log_p
 from skfairtest.inference.regions import is_rejected, reference_of, to_rest
 
@@ -149,8 +151,6 @@ def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: 
 LARGEST = 100_000_000
 #: The next sizes whose powers are looked at: a period of the saw; that of averaged powers is small.
 TEETH, AVERAGED_TEETH = 30, 8
-#: Halvings of the room for a distance.
-HALVINGS = 45
 
 
 def smallest_size(power_at: Callable[[int], designs.Computed], target: float, start: int, least: int = 2) -> int:
@@ -184,17 +184,15 @@ def smallest_size(power_at: Callable[[int], designs.Computed], target: float, st
     return inside
 
 
-def smallest_distances(
-    power_at: Callable[[Floats], Floats], target: float, room: Floats, halvings: int = HALVINGS
-) -> Floats:
-    """Distances from the null hypothesis at which powers reach their target, by bisection; NaN if none does.
+def smallest_distances(power_at: Callable[[Floats], Floats], target: float, room: Floats, steps: int = STEPS) -> Floats:
+    """Distances from the null hypothesis at which powers reach their target; NaN if none does.
 
-    Powers increase with distance, up to `room`.
+    Powers increase with distance, up to `room`. They are compared as normal quantiles, almost linear in the distance.
     """
-    low, high = np.zeros_like(room), np.asarray(room, dtype=float)
-    possible = (power_at(high) >= target) & (room > 0)
-    for _ in range(halvings if possible.any() else 0):
-        middle = (low + high) / 2
-        enough = power_at(middle) >= target
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-    return np.where(possible, high, np.nan)
+
+    def excess(distance: Floats) -> Floats:
+        return np.asarray(ndtri(np.clip(power_at(distance), 1e-12, 1 - 1e-12)) - ndtri(target))
+
+    room = np.asarray(room, dtype=float)
+    below, reached = crossings(excess, np.zeros_like(room), room, steps)
+    return np.where((below < reached) & (room > 0), reached, np.nan)

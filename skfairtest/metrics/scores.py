@@ -184,7 +184,8 @@ def _determination(context: Context) -> Functional:
 def _cross_entropy(context: Context) -> Floats:
     truth, score = _truth(context), probabilities(context)
     smallest = float(np.finfo(score.dtype).eps)
-    return np.asarray(-np.log(np.clip(np.where(truth > 0, score, 1 - score), smallest, 1.0)))
+    score = np.clip(score, smallest, 1 - smallest)  # as scikit-learn's log_loss has it
+    return np.asarray(-np.where(truth > 0, np.log(score), np.log1p(-score)))
 
 
 def _auc(context: Context) -> Functional:

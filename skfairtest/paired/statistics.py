@@ -34,8 +34,8 @@ import numpy as np
 from scipy.stats import binom
 
 from skfairtest._utils.batches import batches
-from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.inference.intervals import farthest_covered
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference.intervals import crossings
 from skfairtest.inference.resampling import at_least_as_extreme
 from skfairtest.inference.score import of_score
 
@@ -285,16 +285,17 @@ def limits(compared: Sequence[Changes], critical: Floats, bounds: Floats) -> Flo
     starts = np.cumsum([0, *strata[:-1]]).tolist()
     estimate = np.array([changes.means[0] - changes.means[1] for changes in compared])
 
-    def covered(edges: Floats) -> Booleans:
+    def excess(edges: Floats) -> Floats:
         statistic = _summed(_parts(counts, np.repeat(edges, strata, axis=-1)), weights, starts)
-        return np.asarray(statistic * [[1], [-1]] <= critical.T)
+        with np.errstate(invalid="ignore"):  # infinity less infinity, which no critical value of infinity rejects
+            return np.asarray(statistic * [[1], [-1]] - critical.T)
 
     # Of few samples, edges beyond the first that is rejected may not be.
     points = np.linspace(np.stack([estimate, estimate]), bounds.T, POINTS)
-    rejected = ~covered(points[1:])
+    rejected = excess(points[1:]) > 0
     first = np.where(rejected.any(axis=0), rejected.argmax(axis=0), POINTS - 2)[None]
     near, far = (np.take_along_axis(points, first + step, axis=0)[0] for step in (0, 1))
-    return farthest_covered(near, far, covered).T
+    return crossings(excess, near, far)[0].T
 
 
 def limits_of_mean(counts: Integers, z: float) -> Floats:
@@ -310,8 +311,8 @@ def limits_of_mean(counts: Integers, z: float) -> Floats:
     shares = np.where(known[..., None], counts, [0.0, 0.0, 1.0])
     mean, n = means_of(shares), shares.sum(axis=-1)
     ends = np.stack([np.full(mean.shape, end) for end in (-1.0, 1.0)])
-    found = farthest_covered(
-        np.stack([mean, mean]), ends, lambda delta: np.abs(mean - delta) <= z * np.sqrt(_variance(shares, delta) / n)
+    found, _ = crossings(
+        lambda delta: np.abs(mean - delta) - z * np.sqrt(_variance(shares, delta) / n), np.stack([mean, mean]), ends
     )
     return np.where(known, found, np.nan)
 

@@ -411,10 +411,8 @@ def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: st
             # Against everyone the margin reaches further than against the others.
             null, extreme = (extreme if plan.overall else null), level
         way = 1 if extreme > null else -1
-        room, halvings = np.array([abs(extreme - null)]), 15 if len(people) > 2 else 45  # simulated, or not
-        found = smallest_distances(
-            lambda gap: np.array([power_at(null + way * float(gap[0]))]), target, room, halvings
-        )[0]
+        room, steps = np.array([abs(extreme - null)]), 15 if len(people) > 2 else 50  # simulated, or not
+        found = smallest_distances(lambda gap: np.array([power_at(null + way * float(gap[0]))]), target, room, steps)[0]
         return None if np.isnan(found) else null + way * float(found)
 
     signs = [1 if way == "up" else -1 for way in directions(question, direction)]

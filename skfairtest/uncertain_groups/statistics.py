@@ -39,7 +39,7 @@ import numpy as np
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
-from skfairtest.inference.intervals import farthest_covered
+from skfairtest.inference.intervals import crossings
 from skfairtest.inference.linear_form import NEAREST, Scale, linear_form
 from skfairtest.inference.score import restricted_rates, studentize
 
@@ -250,14 +250,14 @@ class UncertainRates:
         """Return the last disparity that is not rejected on the way from `start`, which is not, to `stop`."""
         ratio, sign = self.disparity == "ratio", 1 if stop < start else -1
 
-        def covered(places: Floats) -> Booleans:
+        def excess(places: Floats) -> Floats:
             edges = np.tan(np.clip(places, NEAREST, np.pi / 2 - NEAREST)) if ratio else places
             distance, error = self.at(edges)
             most = critical(edges) if callable(critical) else critical
-            return np.asarray(sign * distance <= most * np.maximum(error, np.finfo(float).tiny))
+            return np.asarray(sign * distance - most * np.maximum(error, np.finfo(float).tiny))
 
         inside, outside = (np.array([np.arctan(end) if ratio else end]) for end in (start, stop))
-        place = float(farthest_covered(inside, outside, covered, [inside])[0])
+        place = float(crossings(excess, inside, outside)[0][0])
         if not ratio:
             return place
         return 0.0 if place <= NEAREST else np.inf if place >= np.pi / 2 - NEAREST else float(np.tan(place))

@@ -292,6 +292,16 @@ def test_certain_probabilities_have_a_finite_loss():
     assert test.by_group_["value"].tolist() == pytest.approx(expected)
 
 
+def test_losses_of_tiny_probabilities_keep_their_digits():
+    # From 1 - p they had four digits, and a difference was that of rounding errors.
+    score = np.outer([3e-13, 1e-13], np.linspace(0.5, 1.5, 50)).ravel()
+    test = FairnessTest.from_predictions(
+        np.zeros(100, dtype=int), score, sensitive_features=np.repeat(["a", "b"], 50), metric="log_loss", pos_label=1,
+        n_resamples=99, random_state=0,
+    )  # fmt: skip
+    assert test.by_group_["value"].tolist() == pytest.approx([3e-13, 1e-13], rel=1e-9)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", ["roc_auc", "balanced_accuracy", "matthews_corrcoef"])
 def test_a_group_with_few_positives_is_small(people, name, weighted):

@@ -1,15 +1,16 @@
-"""How near the bounds are with which verdicts are settled without exact p-values, and step-down by factors."""
+"""How near the bounds are with which verdicts are settled without exact p-values, and verdicts of adjusted ones."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from skfairtest.inference.breaking import BELOW_FISHER, slack
+from skfairtest.inference.breaking import BELOW_FISHER, Decided, slack
 from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.margin import normal_log_p
-from skfairtest.inference.multiplicity import ADJUSTMENTS, Equality, rejected, shaffer
-from skfairtest.inference.rates import Pair, equalities
+from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, Equality, shaffer
+from skfairtest.inference.rates import Pair, Question, equalities
 
 
 def near_a_level(rng: np.random.Generator, n: int, most: int) -> np.ndarray:
@@ -43,13 +44,24 @@ def test_score_tests_and_fishers_are_nearer_to_the_exact_test_than_is_allowed_fo
     assert below[wanted].max() < 0.7 * BELOW_FISHER
 
 
+@pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("adjust", ["shaffer", *ADJUSTMENTS])
-def test_rejected_is_where_adjusted_p_values_are_at_most_the_level(adjust):
+def test_a_verdict_is_significant_if_an_adjusted_p_value_is_at_most_the_level(adjust, together):
     rng = np.random.default_rng(0)
     pairs = [Equality(rate, frozenset(pair)) for rate in ("recall", "precision") for pair in combinations("abcd", 2)]
-    hypotheses = [*pairs, None]
-    log_p = np.log(rng.beta(0.3, 3, (200, len(hypotheses))))
-    adjusted = [shaffer(own, hypotheses) if adjust == "shaffer" else ADJUSTMENTS[adjust](own) for own in log_p]
-    found = rejected(log_p, hypotheses, adjust, 0.05)
-    assert (found == (np.array(adjusted) <= np.log(0.05))).all()
-    assert 0 < found.mean() < 1
+    log_p = np.log(rng.beta(0.8, 3, (300, len(pairs))))
+    log_p[rng.random(log_p.shape) < 0.2] = np.nan
+    n = len(pairs)
+    tables = np.zeros((2, 2, 2), dtype=int), np.zeros((n, 2), dtype=int), *np.zeros((2, n, 2, 2), dtype=int)
+    many = (Question(),) * n, (Scale(),) * n, (False,) * n
+    decided = Decided(*tables, *many, log_p[0], adjust, 0.05, together=together)
+    rule = adjust if together or adjust in FAMILYWISE else "bonferroni"
+    expected = []
+    for own in log_p:
+        kept = np.flatnonzero(~np.isnan(own))
+        p = own[kept]
+        adjusted = shaffer(p, [pairs[place] for place in kept]) if rule == "shaffer" else ADJUSTMENTS[rule](p)
+        expected.append(adjusted.min() <= np.log(0.05))
+    assert (decided.verdicts(log_p) == expected).all()
+    assert 0 < np.mean(expected) < 1
+    assert (decided.verdicts(np.full((1, n), np.nan)) == -1).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from statsmodels.stats.power import NormalIndPower
 
 from skfairtest.inference._given_totals import given_totals, nearly_raised_levels, raised_level
@@ -10,6 +10,7 @@ from skfairtest.inference.detectable import TwoRates, detectable_estimates, dete
 from skfairtest.inference.power import comparison_power
 from skfairtest.inference.power_designs import estimate_power, normal_power, values_tested
 from skfairtest.inference.rates import Question
+from skfairtest.inference.regions import is_rejected
 from skfairtest.metrics.rates import f1_of_jaccard
 
 
@@ -60,9 +61,24 @@ def test_the_exact_power_at_the_size_is_the_one_that_is_named_and_at_least_that_
     assert farther == pytest.approx(max(sizes, default=np.inf), rel=1e-12)
 
 
-@pytest.mark.parametrize(("method", "alternative"), [
-    ("auto", "two-sided"), ("permutation", "two-sided"), ("asymptotic", "greater"), ("asymptotic", "less"),
-])  # fmt: skip
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+@pytest.mark.parametrize("method", ["auto", "permutation", "asymptotic"])
+@pytest.mark.parametrize("people", [(50, 50), (20, 300), (300, 20), (400, 400)])
+@pytest.mark.parametrize(("p2", "alpha"), [(0.15, 0.05), (0.5, 0.05 / 400), (0.85, 0.05 / 20)])
+def test_the_size_of_a_one_sided_test_has_the_power_of_its_own_region(people, p2, alpha, method, alternative):
+    # At the level of a two-sided test with twice the alpha it was .757 for a power of .8.
+    sign, question = 1 if alternative == "greater" else -1, Question(alternative=alternative, method=method)
+    asked = {"alpha": alpha, "power": 0.8, "direction": "up" if sign > 0 else "down"}
+    (size,) = detectable_rates([TwoRates(p2, *people)], question, **asked)
+    p1 = p2 + sign * size if np.isfinite(size) else float(sign > 0)
+    events = np.ogrid[: people[0] + 1, : people[1] + 1]
+    region = is_rejected(events[0], people[0], events[1], people[1], question, alpha)
+    power = binom.pmf(events[0][:, 0], people[0], p1) @ region @ binom.pmf(events[1][0], people[1], p2)
+    assert 0.785 <= power <= 0.815 if np.isfinite(size) else power < 0.8
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("method", ["auto", "permutation", "asymptotic"])
 @pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
 @pytest.mark.parametrize("people", [(10, 2000), (57, 10_751), (2000, 10), (93, 300)])
 @pytest.mark.parametrize("p2", [0.0, 0.005, 0.3])
@@ -118,7 +134,7 @@ def test_among_very_many_people_the_normal_approximation_is_taken():
 @pytest.mark.parametrize("people", [(2, 4), (1, 30), (15, 40), (12, 900), (60, 120), (150, 1500), (400, 400)])
 def test_the_raised_level_that_is_found_fast_is_near_the_certified_one(people, alpha):
     histogram = given_totals(*people, np.arange(sum(people) + 1), alpha, "two-sided")
-    (level,) = nearly_raised_levels(*np.array(people)[:, None], alpha)
+    (level,) = nearly_raised_levels(*np.array(people)[:, None], alpha, "two-sided")
     assert level == pytest.approx(raised_level(histogram, alpha, "two-sided"), rel=0.1)
 
 

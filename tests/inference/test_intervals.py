@@ -12,14 +12,8 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from skfairtest.inference import intervals, rates
-from skfairtest.inference.intervals import (
-    farthest_covered,
-    miettinen_nurminen,
-    mover,
-    mover_ratio,
-    wilson,
-)
+from skfairtest.inference import rates
+from skfairtest.inference.intervals import crossings, miettinen_nurminen, mover, mover_ratio, wilson
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rates import Pair, strata_form, values
 from skfairtest.inference.score import score_at, studentize
@@ -105,29 +99,36 @@ def test_the_case_that_statsmodels_gets_wrong():
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 @pytest.mark.parametrize("largest", [4, 60, 3000, 10**8])
-def test_a_guess_saves_halvings_and_no_digit_of_a_limit(monkeypatch, disparity, largest):
+def test_beyond_a_limit_the_score_test_rejects_and_up_to_it_it_does_not(disparity, largest):
     rng = np.random.default_rng(largest)
     d1, d2 = rng.integers(1, largest + 1, (2, 300))
     rare = rng.random(300) ** rng.choice([1, 4, 10], 300)
     x1, x2 = rng.binomial(d1, rare), rng.binomial(d2, rng.choice([rare, rng.random(300)]))
     z = rng.choice([0.5, 1.96, 4.0], 300)
-    guessed = miettinen_nurminen(x1, d1, x2, d2, z, disparity)
+    for limit, way, end in zip(
+        miettinen_nurminen(x1, d1, x2, d2, z, disparity), (-1, 1), ((0, np.inf), (-1, 1))[disparity == "difference"],
+        strict=True,
+    ):  # fmt: skip
+        kept = (limit != end) & (limit != (disparity == "ratio"))  # an end, or equality, which the test has decided
+        tables, near = np.stack([x1, d1, x2, d2])[:, kept], limit[kept]
+        inside, beyond = (
+            np.abs(score_at(*tables, near + sign * way * 1e-10 * np.abs(near), disparity)[0]) for sign in (-1, 1)
+        )
+        assert kept.sum() > 100
+        assert (inside <= z[kept]).all()
+        assert (beyond > z[kept]).all()
 
-    def halved(inside, outside, covered, about):
-        return farthest_covered(inside, outside, covered)
 
-    monkeypatch.setattr(intervals, "farthest_covered", halved)
-    # The last bit depends on where in memory an array begins.
-    np.testing.assert_allclose(guessed, miettinen_nurminen(x1, d1, x2, d2, z, disparity), rtol=1e-14)
-
-
-@pytest.mark.parametrize(
-    "about", [(-1.0, 2.0), (0.3, 0.3), (0.2, 0.4), (np.nan, np.nan), (0.4, 0.2), (-np.inf, np.inf)]
-)
-@pytest.mark.parametrize("limit", [1e-300, 0.3, 1.0])
-def test_the_last_covered_float_is_the_same_with_any_guess(about, limit):
-    found = farthest_covered(np.zeros(1), np.ones(1), lambda value: value <= limit, tuple(map(np.full, (1, 1), about)))
-    assert found.tolist() == [limit]
+@pytest.mark.parametrize("limit", [1e-20, 0.3, 1 - 1e-9])
+@pytest.mark.parametrize("power", [1, 3, 0])
+def test_a_crossing_is_bracketed_whatever_the_shape_of_the_excess(limit, power):
+    without, beyond = crossings(
+        lambda value: np.sign(value - limit) * np.abs(value - limit) ** power, np.zeros(1), np.ones(1)
+    )
+    assert without[0] <= limit <= beyond[0]
+    assert beyond[0] - without[0] <= 1e-11 * limit
+    inside = crossings(lambda value: value - 2.0, np.zeros(1), np.ones(1))
+    assert [point.tolist() for point in inside] == [[1.0], [1.0]]
 
 
 def test_miettinen_and_nurminens_own_example():
