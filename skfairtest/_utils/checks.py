@@ -81,7 +81,7 @@ def check_number(
     else:
         ends = [(low, {"[": "of at least", "(": "above"}), (high, {"]": "at most", ")": "below"})]
         ranges = " and".join(
-            f" {words[bound]} {end:,g}" for (end, words), bound in zip(ends, bounds, strict=True) if np.isfinite(end)
+            f" {words[bound]} {end:,.10g}" for (end, words), bound in zip(ends, bounds, strict=True) if np.isfinite(end)
         )
     kind = "an integer" if whole else "a number"
     raise ParameterError(f"{name} must be {kind}{ranges}{', or None' if optional else ''}; found {brief(value)}")

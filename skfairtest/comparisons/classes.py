@@ -12,9 +12,9 @@ FEWEST, MOST = 3, 10
 
 
 def has_several_labels(sample: Sample) -> bool:
-    """Whether each label is compared with the rest; a third one that only predictions have may be a stray."""
-    known = sample.columns.get("y_true", sample.columns.get("y_pred"))
-    return len(getattr(known, "levels", ())) >= FEWEST and FEWEST <= len(sample.labels) <= MOST
+    """Whether each label is compared with the rest; a third one of one column alone may be a stray."""
+    levels = [len(getattr(column, "levels", ())) for name, column in sample.columns.items() if name != "y_score"]
+    return min(levels, default=0) >= FEWEST and len(sample.labels) <= MOST
 
 
 def by_label(metrics: Sequence[Metric], sample: Sample, settings: Settings, pos_label: object) -> list[Metric]:

@@ -104,6 +104,6 @@ def band(n: tuple[int, int], error: float) -> float:
     Examples
     --------
     >>> round(band((100, 100), 0.05), 3)
-    0.189
+    0.188
     """
     return float(kstwo.isf(error, max(1, round(n[0] * n[1] / (n[0] + n[1])))))

@@ -19,7 +19,7 @@ from skfairtest.inference.score import difference_of_rates, score_at
 #: A ratio that no test rejects where the second group shows no event, nor covers where it does.
 _LARGEST_RATIO = 1e100
 #: Relative precision of a limit; most steps towards it, of which a dozen are the rule.
-PRECISION, STEPS = 1e-12, 100
+PRECISION, STEPS = 2.0**-51, 100
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:

@@ -22,7 +22,7 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
-from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
 from skfairtest.inference.multiplicity import holm_discrete
 from skfairtest.inference.sums import MeanSums, RateSums
 from skfairtest.metrics import Metric, resolve_metrics
@@ -268,7 +268,8 @@ class SubgroupScan(GroupsTest):
         check_choice("compare", self.compare, ("to_rest", "in_context"))
         check_choice("guarantee", self.guarantee, scan.GUARANTEES)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
-        for name in ("max_depth", "min_group_size", "max_subgroups", "n_resamples", "n_bins"):
+        check_number("n_resamples", self.n_resamples, 1, MOST_RESAMPLES, whole=True, bounds="[]")
+        for name in ("max_depth", "min_group_size", "max_subgroups", "n_bins"):
             check_number(name, getattr(self, name), 2 if name == "n_bins" else 1, 10**9, whole=True, bounds="[]")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:

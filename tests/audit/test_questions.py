@@ -50,6 +50,7 @@ def text(values):
 
 
 WORDS = np.array(["deny", "approve", "refer"], dtype=object)
+LETTERS = np.array(list("abcdefghijkl"))
 STRAYS = {
     "number": (TRUTH, stray(PREDICTED, -1).astype(int), 1),
     "text": (text(TRUTH), stray(text(PREDICTED), "unsure"), "1"),
@@ -131,10 +132,10 @@ def nothing_between(values):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_what_is_not_tested_stands_in_the_frame_the_verdict_the_report_and_the_files():
-    labels = WORDS[RANK % 3]
+    labels = LETTERS[RANK % 12]
     audit = FairnessAudit.from_predictions(labels, labels[::-1], sensitive_features=SEX)
     lost = [name for name in RATES if name != "accuracy"]
-    why = "3 labels and no positive one: pass pos_label, or name the metrics that are wanted"
+    why = "12 labels and no positive one: pass pos_label, or name the metrics that are wanted"
     assert audit.excluded_[["feature", "metric", "reason"]].to_numpy().tolist() == [["sex", name, why] for name in lost]
     assert audit.record_.untested == {why: lost}
     verdict = f"Not tested: selection_rate, true_positive_rate, false_positive_rate and precision ({why})."
@@ -179,7 +180,7 @@ def test_a_grouping_without_comparisons_is_not_tested():
         (*STRAYS["text"][:2], [], 2, "--pos-label"),
         (stray(TRUTH, 0.5).astype(float), PREDICTED, [], 2, "not whole"),
         (TRUTH, nothing_between(PREDICTED), [], 0, "No significant disparity"),
-        (WORDS[RANK % 3], WORDS[RANK % 3], [], 4, "Not tested: selection_rate"),
+        (LETTERS[RANK % 12], LETTERS[RANK % 12], [], 4, "Not tested: selection_rate"),
         (np.zeros(N, int), nothing_between(PREDICTED), [], 4, "Not tested: true_positive_rate"),
         (np.zeros(N, int), PREDICTED, [], 1, "Not tested: true_positive_rate"),
     ],

@@ -102,7 +102,7 @@ def test_a_table_of_counts_is_searched_by_its_features(people, truth):
 def test_what_cannot_be_asked(people):
     with pytest.raises(ValueError, match=r"scan must be None, True or SubgroupScan.*found 'yes'"):
         audit(people, scan="yes")
-    with pytest.raises(ValueError, match=r"max_depth must be an integer of at least 1; found 0"):
+    with pytest.raises(ValueError, match=r"max_depth must be an integer of at least 1 .*; found 0"):
         audit(people, scan=SubgroupScan(max_depth=0))
     with pytest.raises(ValueError, match=r"X is where a scan looks up its features"):
         FairnessAudit.from_predictions(None, people["pred"], sensitive_features=people["sex"], X=people)

@@ -392,8 +392,8 @@ def test_scans_of_more_than_can_be_reported_say_so():
     ("params", "message"),
     [
         ({"min_group_size": 10**400}, "min_group_size must be an integer of at least 1"),
-        ({"max_depth": 0}, "max_depth must be an integer of at least 1 and at most 1e.09; found 0"),
-        ({"n_bins": 1.5}, "n_bins must be an integer of at least 2 and at most 1e.09; found 1.5"),
+        ({"max_depth": 0}, "max_depth must be an integer of at least 1 and at most 1,000,000,000; found 0"),
+        ({"n_bins": 1.5}, "n_bins must be an integer of at least 2 and at most 1,000,000,000; found 1.5"),
         ({"guarantee": "fdr"}, "guarantee must be one of 'familywise', 'split'"),
         ({"compare": "between_groups"}, "compare must be one of 'to_rest', 'in_context'"),
         ({"compare": "in_context"}, "features is None: name columns of X"),
