@@ -193,7 +193,11 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     for part in record.parts:
         reasons = {(row["metric"], row["group"]): row["reason"] for row in records(part.excluded)}
         for group, own in standings(part).items():
-            small = [metric_title(name).lower() for name, each in own.items() if each.mark == "few" and each.smaller]
+            small = [
+                f"{(title := metric_title(name))[0].lower()}{title[1:]}"
+                for name, each in own.items()
+                if each.mark == "few" and each.smaller
+            ]
             if len(part.sensitive) > fewest:
                 crossed.append(bool(small))
                 continue

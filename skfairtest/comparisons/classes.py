@@ -12,9 +12,9 @@ FEWEST, MOST = 3, 10
 
 
 def has_several_labels(sample: Sample) -> bool:
-    """Whether each label is compared with the rest; a third one of one column alone may be a stray."""
-    levels = [len(getattr(column, "levels", ())) for name, column in sample.columns.items() if name != "y_score"]
-    return min(levels, default=0) >= FEWEST and len(sample.labels) <= MOST
+    """Whether each label is compared with the rest; a third one that only predictions have may be a stray."""
+    known = sample.columns.get("y_true", sample.columns.get("y_pred"))
+    return len(getattr(known, "levels", ())) >= FEWEST and FEWEST <= len(sample.labels) <= MOST
 
 
 def by_label(metrics: Sequence[Metric], sample: Sample, settings: Settings, pos_label: object) -> list[Metric]:
@@ -31,6 +31,7 @@ def by_label(metrics: Sequence[Metric], sample: Sample, settings: Settings, pos_
     question = settings.question
     whole = sample.weight is None and sample.clusters is None and question.method in ("auto", "permutation")
     whole &= question.alternative == "two-sided" and question.margin_bounds is None and settings.within == "auto"
+    whole &= settings.missing != "bounds" and settings.strata_weights is None
     whole &= settings.compare in ("between_groups", "to_reference") or settings.crossed
     for given in dict.fromkeys(rate.condition_reads for rate in rates) if whole else ():
         reads = {name for rate in rates if rate.condition_reads == given for name in rate.reads}

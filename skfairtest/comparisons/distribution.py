@@ -83,7 +83,7 @@ def _compared(
     design: Design, metric: Distribution, contrast: Contrast, other: object,
     strata: Sequence[tuple[Floats, np.ndarray, np.ndarray | None]], seed: np.random.SeedSequence,
 ) -> Comparison:  # fmt: skip
-    """Test one comparison: statistics of strata are added up, and people are permuted within them."""
+    """Test one comparison: people are permuted within strata."""
     settings = replace(design.settings, n_decisive=None)
     for _, counts, cluster in strata:
         if cluster is not None and any(np.bincount(cluster, counts[0]) * np.bincount(cluster, counts[1])):
@@ -91,12 +91,12 @@ def _compared(
                 f"clusters: some have people on both sides of a comparison, and metric={metric.name!r} moves whole "
                 "clusters between the sides; test a metric such as 'mean_prediction'"
             )
-    varied = [Distributions.of(*stratum) for stratum in strata if np.ptp(stratum[0]) > 0]
-    statistic = float(sum(each.statistic(each.people[0]) for each in varied))
+    distributions = Distributions.of(strata)
+    statistic = distributions.observed
 
     def draw(size: int, own: np.random.SeedSequence) -> Floats:
         rng = np.random.default_rng(own)
-        drawn: Floats = np.sum([each.draw(size, rng) for each in varied], axis=0)
+        drawn = distributions.draw(size, rng)
         # What rounds to the observed statistic is a tie.
         return np.where(np.abs(drawn - statistic) <= 1e-9 * statistic, statistic, drawn)
 

@@ -78,7 +78,7 @@ def measure(
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
             positive = cells
             if metric.label is not None and table is not None:
-                code = table.labels.index(metric.label)
+                code = table.labels.index(metric.label) if metric.label in table.labels else -1
                 positive = {name: codes == code for name, codes in labels.items()}
             counted.append(count(design, metric, (counts, *metric.masks(positive, labels), roles), what))
             continue
@@ -272,8 +272,12 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
 def _check_strata(sample: Sample, metrics: Sequence[Metric], settings: Settings) -> None:
     """Check who weighs strata, and that the test can be weighed."""
     given, question = settings.strata_weights, settings.question
+    if not isinstance(given, Mapping) and not callable(given):
+        raise ParameterError(
+            "strata_weights must be a mapping from strata to weights, or a function of arrays of the people of both "
+            f"sides; found {brief(given)}"
+        )
     refused = {
-        brief(given): not isinstance(given, Mapping) and not callable(given),
         "no control_features": not sample.control_names,
         "compare='to_overall'": settings.compare == "to_overall",
         "disparity='odds_ratio'": question.disparity == "odds_ratio",
@@ -282,9 +286,8 @@ def _check_strata(sample: Sample, metrics: Sequence[Metric], settings: Settings)
     } | {f"metric={metric.name!r}": True for metric in metrics if not isinstance(metric, Rate)}
     for what in (what for what, bad in refused.items() if bad):
         raise ParameterError(
-            "strata_weights must be a mapping from strata to weights, or a function of arrays of the people of both "
-            "sides. It weighs differences and ratios of rates of counted people in strata of control_features, tested "
-            f"by enumeration or scores; found {what}: leave out one of the two"
+            "strata_weights weighs differences and ratios of rates of counted people in strata of control_features, "
+            f"tested by enumeration or scores; found {what}: leave out one of the two"
         )
 
 

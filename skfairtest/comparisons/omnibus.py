@@ -260,6 +260,11 @@ def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) ->
     whole = isinstance(metric, Distribution)
     if whole:
         what = "compares whole distributions"
+        if settings.compare == "to_overall":
+            raise ParameterError(
+                f"metric={metric.name!r} moves people between two sides, and everyone is no side: use "
+                "compare='to_rest' in place of 'to_overall'"
+            )
     if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(
             f"metric={metric.name!r} {what}, and has no alternative or margin: use alternative='two-sided' and "

@@ -7,13 +7,24 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from sklearn.base import is_regressor
+
 from skfairtest import readers
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.engine import Compared
 from skfairtest.comparisons.measure import cells_read, check_columns
 from skfairtest.comparisons.settings import Settings
-from skfairtest.metrics import Calibration, Distribution, Metric, ScoreMetric, asks_coverage, of_scores, resolve_metrics
+from skfairtest.metrics import (
+    Calibration,
+    Distribution,
+    Metric,
+    ScoreMetric,
+    asks_coverage,
+    of_numbers,
+    of_scores,
+    resolve_metrics,
+)
 from skfairtest.readers.coverage import covered
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
@@ -422,8 +433,9 @@ class GroupsTest(Compared, ReportMixin):
             if error.parameter == "sensitive_features" and any(metric.needs_pos_label for metric in metrics or ()):
                 self._check_pos_label(error, y, y_pred)
             raise
-        if getattr(self, self._of) == "demographic_parity" and _holds_numbers(sample, "y_pred"):
-            metrics = resolve_metrics("distribution")
+        named = getattr(self, self._of)
+        if metrics is not None and of_numbers(named) != named and _predicts_numbers(sample, self.estimator):
+            metrics = resolve_metrics(of_numbers(named), settings.question.disparity)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return sample, settings, metrics, seed, subject
 
@@ -474,13 +486,17 @@ class GroupsTest(Compared, ReportMixin):
         return {"sensitive_features": inputs.groups, "predict_params": inputs.predict_params, "random_state": seed}
 
 
-def _holds_numbers(sample: Sample, name: str) -> bool:
-    """Whether a column holds numbers that are no labels."""
-    try:
-        readers.check_labels(sample.labels_of(name), name)
-    except ParameterError:
-        return sample.columns[name].numbers is not None
-    return False
+def _predicts_numbers(sample: Sample, estimator: Any) -> bool:
+    """Whether predictions are numbers and no labels: by themselves, or as true values or the model say."""
+    if "y_pred" not in sample.columns or sample.columns["y_pred"].numbers is None:
+        return False
+    for name in ("y_true", "y_pred"):
+        if name in sample.columns:
+            try:
+                readers.check_labels(sample.labels_of(name), name)
+            except ParameterError:
+                return sample.columns[name].numbers is not None
+    return hasattr(estimator, "__sklearn_tags__") and is_regressor(estimator)
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:

@@ -5,8 +5,12 @@ References
 A. N. Pettitt (1976), A two-sample Anderson-Darling rank statistic, Biometrika 63, 161-168.
 F. W. Scholz and M. A. Stephens (1987), Journal of the American Statistical Association 82, 918-924, equation 7 (ties).
 N. V. Smirnov (1939), Bulletin of Moscow University 2, 3-16.
+P. Massart (1990), Annals of Probability 18, 1269-1283.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,64 +25,105 @@ from skfairtest.inference.draws import draw_first_rows, memberships
 
 #: Different values of which the statistic is computed: more are put into as many intervals of equally many people.
 POINTS = 1000
-#: Numbers held at once, and values that are drawn faster than people if there are this many people of each.
+#: Numbers held at once; people per value from which on tables are drawn and not people.
 HELD, PEOPLE = 4_000_000, 20
+#: People of the smaller side from which on the band is Smirnov's.
+SMALLEST = 10
+
+#: Values (K,) of kinds of people, their counts (2, K) on both sides, and their clusters (K,) or None.
+Kinds = tuple[Floats, NDArray[np.integer], NDArray[np.intp] | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Distributions:
-    """Two sides' people (2, D) by distinct value in increasing order, or clusters' people (C, D) and who is first."""
+class Stratum:
+    """People of both sides (2, D) by value, or clusters' people (C, D) and which of these are on the first side."""
 
     people: Integers
     clusters: csr_array | None = None
     first: Booleans | None = None
 
-    @classmethod
-    def of(
-        cls, values: Floats, counts: NDArray[np.integer], cluster: NDArray[np.intp] | None = None
-    ) -> "Distributions":
-        """Count kinds of people (2, K) with these values (K,), who may come in clusters (K,)."""
-        _, place = np.unique(values, return_inverse=True)
-        everyone = np.bincount(place, counts.sum(axis=0))
-        if len(everyone) > POINTS:
-            place = (((np.cumsum(everyone) - everyone / 2) * POINTS / everyone.sum()).astype(np.intp))[place]
-            place = np.unique(place, return_inverse=True)[1]
-        n = int(place.max()) + 1
-        people = np.stack([np.bincount(place, side, n) for side in counts]).astype(np.int64)
-        if cluster is None:
-            return cls(people)
-        of_cluster = csr_array((counts.sum(axis=0), (cluster, place)), shape=(int(cluster.max()) + 1, n))
-        return cls(people, of_cluster, np.bincount(cluster, counts[0], of_cluster.shape[0]) > 0)
+    @property
+    def everyone(self) -> Integers:
+        """The people of both sides by value."""
+        return np.asarray(self.people.sum(axis=0))
 
-    def statistic(self, first: NDArray[np.integer] | Floats) -> Floats:
-        """Anderson and Darling's statistic with midranks, if the first side's people are these (..., D)."""
-        everyone = self.people.sum(axis=0)
-        n, n_first = everyone.sum(), first.sum(axis=-1)
-        below = np.cumsum(everyone) - everyone / 2
-        weight = everyone / (below * (n - below) - n * everyone / 4)
-        inside = np.cumsum(first, axis=-1) - first / 2
-        away = ((n * inside - n_first[..., None] * below) ** 2) @ weight
-        with np.errstate(divide="ignore", invalid="ignore"):  # clusters' sizes may leave one side empty
-            return np.asarray((n - 1) / n**2 * away * (1 / n_first + 1 / (n - n_first)))
+    def excess(self, first: NDArray[np.integer] | Floats) -> Floats:
+        """The first side's people (..., D), less those that it would have with everyone's distribution."""
+        share = first.sum(axis=-1, keepdims=True) / self.everyone.sum()
+        return np.asarray(first - share * self.everyone)
 
-    def draw(self, size: int, rng: Generator) -> Floats:
-        """The statistic of permutations of people, or of clusters, between the sides."""
-        n, d = int(self.people.sum()), self.people.shape[1]
-        out = np.empty(size)
-        units = n if self.clusters is None else self.clusters.shape[0]
-        for rows in batches(size, max(1, HELD // max(d, units))):
-            out[rows] = self.statistic(self._first(rows.stop - rows.start, rng))
-        return out
+    def variance(self) -> Floats:
+        """The variance of the cumulated excess under permutations, by value."""
+        everyone, (n_first, n_second) = self.everyone, self.people.sum(axis=1)
+        n, below = n_first + n_second, np.cumsum(everyone) - everyone / 2
+        return np.asarray(n_first * n_second / (n**2 * (n - 1)) * (below * (n - below) - n * everyone / 4))
 
-    def _first(self, size: int, rng: Generator) -> NDArray[np.integer] | Floats:
+    def draw(self, size: int, rng: Generator) -> NDArray[np.integer] | Floats:
+        """Draw the first side's people by value, (size, D)."""
         if self.clusters is not None and self.first is not None:
             drawn = memberships(len(self.first), int(self.first.sum()), size, rng)
             return np.asarray(drawn.astype(float) @ self.clusters)
-        everyone = self.people.sum(axis=0)
-        if len(everyone) * PEOPLE < everyone.sum():
-            return draw_first_rows(self.people, size, rng)[:, 0]
-        members = memberships(int(everyone.sum()), int(self.people[0].sum()), size, rng)
-        return np.add.reduceat(members, np.cumsum(everyone) - everyone, axis=1, dtype=np.int64)
+        there = np.flatnonzero(self.everyone)
+        known, out = self.people[:, there], np.zeros((size, len(self.everyone)), dtype=np.int64)
+        everyone, n = known.sum(axis=0), int(known.sum())
+        if len(there) * PEOPLE < n:
+            out[:, there] = draw_first_rows(known, size, rng)[:, 0]
+        else:
+            members = memberships(n, int(known[0].sum()), size, rng)
+            out[:, there] = np.add.reduceat(members, np.cumsum(everyone) - everyone, axis=1, dtype=np.int64)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Distributions:
+    """Both sides' people by value in every stratum; the values of all strata are on one axis."""
+
+    strata: tuple[Stratum, ...]
+
+    @classmethod
+    def of(cls, strata: Sequence[Kinds]) -> Distributions:
+        """Count kinds of people by value."""
+        _, place = np.unique(np.concatenate([values for values, _, _ in strata]), return_inverse=True)
+        everyone = np.bincount(place, np.concatenate([counts.sum(axis=0) for _, counts, _ in strata]))
+        if len(everyone) > POINTS:
+            middle = np.cumsum(everyone) - everyone / 2
+            place = np.unique((middle * POINTS / everyone.sum()).astype(np.intp)[place], return_inverse=True)[1]
+        d, made, start = int(place.max()) + 1, [], 0
+        for values, counts, cluster in strata:
+            at = place[start : start + len(values)]
+            start += len(values)
+            people = np.stack([np.bincount(at, side, d) for side in counts]).astype(np.int64)
+            if cluster is None:
+                made.append(Stratum(people))
+                continue
+            clusters = csr_array((counts.sum(axis=0), (cluster, at)), shape=(int(cluster.max()) + 1, d))
+            made.append(Stratum(people, clusters, np.bincount(cluster, counts[0], clusters.shape[0]) > 0))
+        return cls(tuple(made))
+
+    @property
+    def observed(self) -> float:
+        """The statistic of the data."""
+        return float(self.statistic(np.sum([each.excess(each.people[0]) for each in self.strata], axis=0)))
+
+    def statistic(self, excess: Floats) -> Floats:
+        """Anderson and Darling's statistic with midranks, of the first side's excess (..., D) added over strata.
+
+        With one stratum it is that of Scholz and Stephens. With several, deviations are added before they are squared,
+        so that matched pairs say in which direction they differ.
+        """
+        everyone = np.sum([each.everyone for each in self.strata], axis=0)
+        variance = np.sum([each.variance() for each in self.strata], axis=0)
+        weight = np.where(variance > 0, everyone / everyone.sum() / np.where(variance > 0, variance, 1.0), 0.0)
+        return np.asarray((np.cumsum(excess, axis=-1) - excess / 2) ** 2 @ weight)
+
+    def draw(self, size: int, rng: Generator) -> Floats:
+        """The statistic of permutations of people, or of clusters, between the sides within strata."""
+        units = max(len(self.strata[0].everyone), *(int(each.people.sum()) for each in self.strata))
+        out = np.empty(size)
+        for rows in batches(size, max(1, HELD // units)):
+            many = rows.stop - rows.start
+            out[rows] = self.statistic(np.sum([each.excess(each.draw(many, rng)) for each in self.strata], axis=0))
+        return out
 
 
 def farthest(values: Floats, counts: NDArray[np.integer] | Floats) -> tuple[float, tuple[float, float]]:
@@ -99,11 +144,15 @@ def farthest(values: Floats, counts: NDArray[np.integer] | Floats) -> tuple[floa
 
 
 def band(n: tuple[int, int], error: float) -> float:
-    """How far the difference of two distributions is from the observed one at most, everywhere at once (Smirnov).
+    """How far the difference of two distributions is from the observed one at most, everywhere at once.
+
+    Smirnov's width, or with few people Massart's of both distributions together.
 
     Examples
     --------
-    >>> round(band((100, 100), 0.05), 3)
-    0.188
+    >>> round(band((100, 100), 0.05), 3), round(band((5, 100), 0.05), 3)
+    (0.188, 0.81)
     """
-    return float(kstwo.isf(error, max(1, round(n[0] * n[1] / (n[0] + n[1])))))
+    if min(n) < SMALLEST:
+        return float(min(1.0, sum(np.sqrt(np.log(4 / error) / (2 * np.array(n))))))
+    return float(kstwo.isf(error, round(n[0] * n[1] / (n[0] + n[1]))))

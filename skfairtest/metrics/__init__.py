@@ -7,6 +7,7 @@ from skfairtest.metrics.rates import CELLS, CRITERIA, RATES, Rate, asks_coverage
 from skfairtest.metrics.resolve import (
     Metric,
     disparity_of,
+    of_numbers,
     of_scores,
     resolve_metrics,
     standard_metrics,

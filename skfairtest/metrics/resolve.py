@@ -83,6 +83,22 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
     return list(rates.values())
 
 
+def of_numbers(metric: object) -> object:
+    """Return what a `metric` parameter means for predicted numbers, whose demographic parity is that of distributions.
+
+    Examples
+    --------
+    >>> of_numbers({"parity": "statistical_parity", "other": "r2"})
+    {'parity': 'distribution', 'other': 'r2'}
+    """
+    if isinstance(metric, Mapping):
+        return {name: of_numbers(each) for name, each in metric.items()}
+    if isinstance(metric, list | tuple):
+        return [of_numbers(each) for each in metric]
+    names = (metric, metric_names.OTHER_NAMES.get(metric, ("", None))[0]) if isinstance(metric, str) else ()
+    return DISTRIBUTION.name if "demographic_parity" in names else metric
+
+
 def of_scores(metrics: Sequence[Metric]) -> list[Metric]:
     """Return the metrics; a distribution is that of scores."""
     return [

@@ -81,8 +81,11 @@ class _OfAmounts:
     def _amounts(self, role: str, y_true: Any, y_pred: Any) -> Floats:
         """Evaluate one function, and check that it gives every person one number."""
         y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
-        amounts: NDArray[Any] = np.asarray(getattr(self, role)(y_true, y_pred))
         whose = f"{role} of {self.__name__!r}"
+        try:
+            amounts: NDArray[Any] = np.asarray(getattr(self, role)(y_true, y_pred))
+        except Exception as error:
+            raise ParameterError(f"{whose} raises {type(error).__name__}: {error}") from error
         if amounts.shape != y_true.shape[:1] or amounts.dtype.kind not in "biuf":
             raise ParameterError(
                 f"{whose} must return one number for each of the {len(y_true)} values of y_true and y_pred that it is "
@@ -162,8 +165,10 @@ class MeanOf(_OfAmounts):
     value: Callable[..., Any]
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
-        """Return the mean for one group of people."""
-        return float(np.average(self._amounts("value", y_true, y_pred), weights=sample_weight))
+        """Return the mean for one group of people; NaN if all weights are 0."""
+        value = self._amounts("value", y_true, y_pred)
+        weight = np.ones(len(value)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return float(ratio_of(weight @ value, weight.sum()))
 
     def _functions(self) -> tuple[str, ...]:
         return ("value",)

@@ -29,7 +29,7 @@ from skfairtest.comparisons.people import Inputs
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import measured_of, result_of
 from skfairtest.inference.multiplicity import FAMILYWISE
-from skfairtest.metrics import Metric, Omnibus
+from skfairtest.metrics import Independence, Metric, Omnibus
 from skfairtest.model_selection._out_of_fold import check_people, check_test_params
 from skfairtest.paired.fairness import PairedFairnessTest
 from skfairtest.readers import given_to_fit, one_column
@@ -148,11 +148,16 @@ def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
         # A small p-value of "equivalence" is evidence for fairness, any other is evidence against it.
         p_value = p_of(result.verdict.log_p)
         return -p_value if question.alternative == "equivalence" else p_value
+    # Of several labels: the association of all labels is in another unit.
+    together = {metric.name for metric in result.metrics if isinstance(metric, Independence)}
     if output == "statistic":
-        return 0.0 - abs(float(result.leading.statistic))
-    scale = _scale(result.metrics[0], question.disparity)
+        leading = result.leading
+        if leading.metric in together:
+            leading = min((one for one in result.tested if one.metric not in together), key=lambda one: one.log_p)
+        return 0.0 - abs(float(leading.statistic))
+    scale = _scale(result.metrics[-1], question.disparity)
     rows = result.tested if quick else result.comparisons
-    extreme = extreme_of([one for one in rows if one.is_pooled], scale, result.metrics)
+    extreme = extreme_of([one for one in rows if one.is_pooled and one.metric not in together], scale, result.metrics)
     # Without a result, the worst end is the disparity itself.
     return extreme.low if scale != "difference" else 0.0 - extreme.high
 

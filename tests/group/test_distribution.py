@@ -63,7 +63,13 @@ def test_demographic_parity_of_a_regressor_is_that_of_its_distribution():
         fitted.p_value_
         == FairnessTest(model, metric="distribution", random_state=0).fit(X, VALUES, sensitive_features=GROUP).p_value_
     )
-    assert _tested(metric="demographic_parity").p_value_ == _tested().p_value_
+    for metric in ("statistical_parity", ["demographic_parity"], {"parity": "demographic_parity"}):
+        assert _tested(metric=metric).p_value_ == _tested().p_value_
+    counts = RNG.poisson(3, 330)
+    whole = FairnessTest.from_predictions(
+        VALUES, counts, sensitive_features=GROUP, metric="demographic_parity", random_state=0
+    )
+    assert whole.p_value_ == _tested(counts.astype(float)).p_value_
     labels = (VALUES > 0).astype(int)
     assert _tested(labels, metric="demographic_parity").method_ == "exact"
 
@@ -89,7 +95,7 @@ def test_several_groups_strata_and_clusters():
     test = _tested(groups=groups)
     assert len(test.comparisons_) == 3
     assert np.isfinite(test.comparisons_[["ci_low", "ci_high"]]).all(axis=None)
-    assert len(_tested(groups=groups, compare="to_overall").comparisons_) == 3
+    assert len(_tested(groups=groups, compare="to_rest").comparisons_) == 3
     within = _tested(control_features=strata)
     assert within.p_value_ < 0.01
     pooled = within.comparisons_["stratum"].isna()
@@ -114,6 +120,7 @@ def test_an_audit_reports_it():
     ("given", "says"),
     [
         ({"margin": 0.1}, "compares whole distributions"),
+        ({"compare": "to_overall"}, "compare='to_rest' in place of 'to_overall'"),
         ({"alternative": "greater"}, "compares whole distributions"),
         ({"method": "exact"}, "has its own null distribution"),
         ({"within": "y_true"}, "has its own null distribution"),

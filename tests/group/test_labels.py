@@ -6,8 +6,11 @@ from math import lgamma
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
-from skfairtest import FairnessAudit, FairnessTest, PairedFairnessTest
+from skfairtest import FairnessAudit, FairnessTest, PairedFairnessTest, make_fairness_scorer
 
 RNG = np.random.default_rng(8)
 N = 240
@@ -123,6 +126,33 @@ def test_an_audit_of_features_and_intersections():
 def test_too_many_labels_and_a_stray_one_need_a_positive_label(y_true, y_pred):
     with pytest.raises(ValueError, match="pos_label is needed"):
         _tested(y_true, y_pred, metric="selection_rate" if y_true is None else "true_positive_rate")
+
+
+def test_a_label_that_is_never_predicted_has_a_rate_of_0():
+    predicted = np.where(PREDICTED == "blue", "red", PREDICTED)
+    rows = _tested(y_pred=predicted).comparisons_.set_index("metric")
+    assert rows.loc["selection_rate of blue", "value_group"] == 0
+    assert rows.loc["selection_rate of blue", "p_value"] == 1
+    weighted = _tested(y_pred=predicted, sample_weight=np.ones(N)).comparisons_.set_index("metric")
+    assert weighted.loc["selection_rate of blue", "value_group"] == 0
+
+
+@pytest.mark.parametrize("output", ["upper_bound", "disparity", "p_value", "statistic"])
+def test_a_scorer_scores_the_labels(output):
+    X = pd.DataFrame({"x": RNG.normal(size=N), "group": GROUP})
+    model = make_pipeline(ColumnTransformer([("x", "passthrough", ["x"])]), GaussianNB()).fit(X, TRUTH)
+    scorer = make_fairness_scorer("demographic_parity", sensitive_features="group", output=output)
+    assert np.isfinite(scorer(model, X, TRUTH))
+    if output in ("upper_bound", "disparity"):
+        assert -1 <= scorer(model, X, TRUTH) <= 0
+
+
+@pytest.mark.parametrize("given", [{"missing": "bounds"}, {"strata_weights": {"u": 1, "v": 2}}])
+def test_what_the_test_of_all_labels_cannot_do_is_no_obstacle(given):
+    groups = np.where(np.arange(N) == 0, None, GROUP) if "missing" in given else GROUP
+    strata = {} if "missing" in given else {"control_features": RNG.choice(["u", "v"], N)}
+    rows = _tested(groups=groups, **strata, **given).comparisons_
+    assert set(rows["metric"]) == {f"selection_rate of {label}" for label in LABELS}
 
 
 def test_other_tests_ask_for_one_label():

@@ -15,7 +15,12 @@ RNG = np.random.default_rng(3)
 def _of(first, second, cluster=None):
     values = np.concatenate([first, second])
     side = np.arange(len(values)) < len(first)
-    return Distributions.of(values, np.stack([side, ~side]).astype(np.int64), cluster)
+    return Distributions.of([(values, np.stack([side, ~side]).astype(np.int64), cluster)])
+
+
+def _statistic(made, first):
+    (stratum,) = made.strata
+    return float(made.statistic(stratum.excess(np.asarray(first))))
 
 
 @pytest.mark.parametrize("decimals", [0, 1, 9])
@@ -23,11 +28,10 @@ def test_the_statistic_is_scipys_but_for_its_scale(decimals):
     first, second = RNG.normal(size=(40, 15)).round(decimals), RNG.normal(0.3, 2, size=(40, 27)).round(decimals)
     pooled = np.concatenate([first, second], axis=1)
     rows = np.array([RNG.permutation(row) for row in np.tile(pooled[:1], (40, 1))])
-    made = _of(rows[0, :15], rows[0, 15:])
     ours, theirs = [], []
     for row in rows:
         each = _of(row[:15], row[15:])  # of all its values, which are the same
-        ours.append(float(made.statistic(each.people[0])))
+        ours.append(each.observed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of p-values beyond its table
             theirs.append(anderson_ksamp([row[:15], row[15:]], variant="midrank").statistic)
@@ -44,7 +48,7 @@ def test_random_people_are_all_subsets_alike(values):
 
     def statistic(chosen):
         _, place = np.unique(values, return_inverse=True)
-        return float(made.statistic(np.bincount(place, np.isin(np.arange(8), chosen))))
+        return _statistic(made, np.bincount(place, np.isin(np.arange(8), chosen)))
 
     of_subsets = [statistic([*chosen]) for chosen in combinations(range(8), 3)]
     drawn = made.draw(20_000, np.random.default_rng(0))
@@ -56,9 +60,9 @@ def test_random_people_are_all_subsets_alike(values):
 def test_people_of_few_values_are_drawn_by_value():
     values = np.repeat([0.0, 1.0, 2.0], 200)
     made, again = _of(values[::2], values[1::2]), RNG.normal(size=(2, 50))
-    assert made.people.sum() > 20 * made.people.shape[1]
+    assert made.strata[0].people.sum() > 20 * made.strata[0].people.shape[1]
     several = _of(*again)
-    assert several.people.shape == (2, 100)
+    assert several.strata[0].people.shape == (2, 100)
     for each in (made, several):
         drawn = each.draw(3000, np.random.default_rng(1))
         assert drawn.mean() == pytest.approx(1.0, abs=0.08)  # k - 1, whatever the values
@@ -72,21 +76,21 @@ def test_clusters_move_whole():
     expected = []
     for chosen in combinations(range(6), 2):
         first = np.isin(cluster, chosen)
-        expected.append(float(made.statistic(np.bincount(values.astype(int), first))))
+        expected.append(_statistic(made, np.bincount(values.astype(int), first)))
     np.testing.assert_allclose(drawn, np.unique(np.round(expected, 9)))
 
 
 def test_many_values_are_put_into_intervals():
     first, second = RNG.normal(size=3000), RNG.normal(0.1, 1, 4000)
     made = _of(first, second)
-    assert made.people.shape[1] == POINTS
-    assert made.people.sum() == 7000
+    assert made.strata[0].people.shape[1] == POINTS
+    assert made.strata[0].people.sum() == 7000
     n, m = 3000, 4000
     everyone = np.sort(np.concatenate([first, second]))
     inside = np.searchsorted(np.sort(first), everyone[:-1], side="right")
     i = np.arange(1, n + m)
     exact = np.sum(((n + m) * inside - n * i) ** 2 / (i * (n + m - i))) / (n * m)
-    assert float(made.statistic(made.people[0])) == pytest.approx(exact, rel=0.01)
+    assert made.observed == pytest.approx(exact, rel=0.01)
 
 
 def test_the_distance_and_its_band_are_kolmogorovs_and_smirnovs():
@@ -100,3 +104,19 @@ def test_the_distance_and_its_band_are_kolmogorovs_and_smirnovs():
     assert shares == pytest.approx((np.mean(first <= at), np.mean(second <= at)))
     distances = [ks_2samp(*RNG.random((2, 60))).statistic for _ in range(2000)]
     assert np.mean(np.array(distances) > band((60, 60), 0.05)) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
+
+
+def test_matched_pairs_say_in_which_direction_they_differ():
+    base = RNG.normal(size=40)
+    pairs = [(np.array([x + 0.3, x]), np.eye(2, dtype=np.int64), None) for x in base]
+    made = Distributions.of(pairs)
+    drawn = made.draw(2000, np.random.default_rng(0))
+    assert np.mean(drawn >= made.observed) < 0.01
+    turned = [(values, counts if k % 2 else counts[::-1], None) for k, (values, counts, _) in enumerate(pairs)]
+    assert np.mean(drawn >= Distributions.of(turned).observed) > 0.1
+
+
+@pytest.mark.parametrize("n", [(2, 2), (3, 3), (2, 5), (3, 4), (9, 300), (10, 10)])
+def test_the_band_holds_for_few_people_too(n):
+    distances = [ks_2samp(RNG.random(n[0]), RNG.random(n[1])).statistic for _ in range(1000)]
+    assert np.mean(np.array(distances) > band(n, 0.05)) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 1000)
