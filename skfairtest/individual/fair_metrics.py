@@ -1,14 +1,11 @@
 """Fair distances: transformers after which the squared Euclidean distance is the fair one.
 
 **Trace** (`out_of_fold`). Null hypothesis: the variable is independent of the features. Least squares predicts it out
-of fold; the statistic is the covariance of prediction and variable, and permuting the variable makes the p-value exact.
+of fold; permuting the variable makes the p-value exact.
 
 **Selection** (`support`). Columns whose coefficients differ from 0 when the others are given: Wald tests with HC3
-covariances. Dependent columns are one leaf, and correlated leaves are joined into blocks, tested with p-values times
-the number of leaves over the leaves of the block (Meinshausen 2008, which controls the familywise error rate). A
-significant block is kept as its leading principal component if the others are jointly insignificant, otherwise as its
-significant leaves if the rest is, or else as the fewest components that leave the others insignificant. If nothing is
-significant, the block with the smallest adjusted p-value is kept.
+covariances, in a hierarchy of blocks of correlated columns (Meinshausen 2008, which controls the familywise error
+rate).
 
 References
 ----------
@@ -81,26 +78,10 @@ class Design:
 
 
 def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels: bool) -> tuple[float, float]:
-    """Test whether features predict a variable better than chance.
+    """Test whether features predict a variable better than chance: the area under the ROC curve, and the p-value.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Features.
-    responses : ndarray of shape (n, k)
-        The variable: an indicator for each level, or one column of numbers.
-    folds : ndarray of shape (n,)
-        Folds, which must not depend on the variable.
-    labels : bool
-        Whether the columns of the variable are indicators.
-
-    Returns
-    -------
-    value : float
-        Area under the ROC curve out of fold, the mean over levels (each against the rest); of a variable that is a
-        number, the correlation of prediction and variable.
-    p_value : float
-        Of the null hypothesis that the variable is independent of the features.
+    `responses` has an indicator for each level, or one column of numbers; of numbers, the value is the correlation with
+    the prediction. Folds must not depend on the variable.
 
     Examples
     --------
@@ -139,7 +120,7 @@ def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels
 
 
 def exact_columns(design: Design, responses: Floats) -> NDArray[np.intp]:
-    """Return the columns of which a variable is a linear function for everybody; none if it is not.
+    """The columns from which a variable follows by a linear function without error, if there is one.
 
     Examples
     --------
@@ -193,21 +174,9 @@ def _blocks(design: Design) -> list[list[list[int]]]:
 
 
 def support(design: Design, responses: Floats, level: float) -> Floats:
-    """The projection of coefficients on those that are significant, a matrix of shape (d, d).
+    """The projection of coefficients on the significant ones: ``coefficients @ support`` is 0 in the other columns.
 
-    Parameters
-    ----------
-    design : Design
-        Features, of which the variable has a trace.
-    responses : ndarray of shape (n, k)
-        The variable: indicators of all levels but one, or one column of numbers.
-    level : float
-        The largest familywise-adjusted p-value that is significant.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        ``coefficients @ support`` is 0 in columns that are not selected.
+    `responses` has indicators of all levels but one, or one column of numbers; `level` is the familywise one.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""The fair metric of every fold, as a matrix: given, or learned on other people than those it is used on.
-
-A learned metric varies as well: it is learned again without each of some groups of people (the delete-group jackknife).
-"""
+"""The fair metric of every fold, as a matrix: given, or learned on other people than those it is used on."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The model as an unfair map sees it: its outputs for any numbers, its loss, and the direction in which the loss grows.
-
-However the direction is found, the map is a function of one person alone, and the test is valid.
-"""
+"""The model: its outputs for any numbers, its loss, and the direction in which the loss grows."""
 
 from __future__ import annotations
 

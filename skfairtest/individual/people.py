@@ -1,7 +1,7 @@
-"""Who is tested: the people, who of them are neighbours, the order and folds of people, and who is possible.
+"""The people tested, their neighbours, their order and their folds.
 
-Folds depend on the people's values alone, not on the order of rows or columns, units or names. People with the same
-features and label share a fold, so that no fair metric is learned from a copy of the person it is tested on.
+Folds depend on people's values alone. People with the same features and label share a fold, so that no fair metric is
+learned from a copy of the person it is tested on.
 """
 
 from __future__ import annotations
@@ -144,11 +144,7 @@ class Neighbours:
         return np.asarray((self.plausibility(distances) <= UNUSUAL) & (distances > own))
 
     def keep(self, places: list[Floats], nearest: Callable[[Floats, NDArray[np.intp]], Floats]) -> NDArray[np.bool_]:
-        """Keep people back, so that no path ends at a person who is too unusual; change `places`.
-
-        Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start, goes
-        only part of the straight way, in sixteenths, and is no farther from the start at any checkpoint before.
-        """
+        """Move people only part of the way, so that few become more unusual than a share `UNUSUAL` of real people."""
         start, last, units = places[0], places[-1], 1.0 if self.scale is None else self.scale
         some, apart, own = np.flatnonzero((last != start).any(axis=1)), np.zeros(len(last)), np.zeros(len(last))
         for known, place in ((apart, last), (own, start)):
@@ -240,7 +236,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
 
 
 def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
-    """Return the blocks of neighbouring columns of zeros and ones that sum to 1 for everybody.
+    """The blocks of neighbouring columns of zeros and ones that sum to 1 in every row.
 
     Examples
     --------

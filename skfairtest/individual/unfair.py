@@ -1,7 +1,4 @@
-"""Unfair examples: blocks of people, each moved by the same map.
-
-Levels of categories that cost no fair distance are tried before anyone is moved, and again from a worse level.
-"""
+"""Unfair examples: blocks of people, each moved by the same function."""
 
 from __future__ import annotations
 

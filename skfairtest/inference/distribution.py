@@ -84,8 +84,6 @@ class Distributions:
 def farthest(values: Floats, counts: NDArray[np.integer] | Floats) -> tuple[float, tuple[float, float]]:
     """The value at which two sides (2, K) are farthest apart, and the shares of their people that are not above it.
 
-    The difference of these shares is Kolmogorov's distance, but for its sign.
-
     Examples
     --------
     >>> farthest(np.array([1.0, 2.0, 3.0]), np.array([[2, 0, 2], [0, 0, 4]]))

@@ -38,11 +38,11 @@ class LabelPlan:
         A row for each stratum: ``group``, ``score_low`` and ``score_high`` of the judge (for the event that the metric
         asks about), ``people``, ``labels`` and ``label_probability``.
     selected : ndarray of bool, shape (n_samples,)
-        Who is to be labelled: random people of each stratum, a column to send to annotators.
+        The people to be labelled, a random sample of each stratum.
     label_probability : ndarray of shape (n_samples,)
-        How probable that was for everybody, for `LabelledFairnessTest`.
+        Each person's probability of selection, for `LabelledFairnessTest`.
     n_labels : int
-        How many labels that makes.
+        The number of labels.
     interval_width : float
         The expected width of the interval of two groups' difference (of more groups, of the widest one).
     """
@@ -72,19 +72,19 @@ def label_plan(
 ) -> LabelPlan:
     """Plan which people to label, so that a difference of rates between groups is known well.
 
-    Within each group people with similar scores of the judge are a stratum, and gets labels in proportion to its share
-    of the group times the standard deviation of what its labels would tell (Neyman 1934), if the judge were right; no
-    judge is believed to be surer than 10%, and every stratum gets a few labels. The width is that of the interval of
-    the test if events are as many as the judge says on average among people with the same prediction. A judge of rare
-    events who finds too many promises too much: calibrate its scores first, on as few as 100 random labels. The later
-    test is valid however wrong the judge is.
+    Within each group people with similar scores of the judge are a stratum, which gets labels in proportion to its
+    share of the group times the standard deviation of its labels (Neyman 1934), if the judge were right; at least 10%
+    uncertainty is assumed, and every stratum gets a few labels. The width is that of the test's interval if the judge
+    is right on average among people with the same prediction. If the judge overestimates rare events, the planned width
+    is too small: calibrate its scores first, on as few as 100 random labels. The later test is valid however wrong the
+    judge is.
 
     Parameters
     ----------
     y_pred : array-like of shape (n_samples,)
-        Predictions of everybody.
+        Predictions for every person.
     y_judge : array-like of shape (n_samples,)
-        What the judge says of everybody: a guessed label, or a score of the positive label.
+        The judge's guessed label, or score of the positive label, for every person.
     sensitive_features : array-like, frame or mapping
         The groups.
     metric : str or Rate, default="true_positive_rate"
@@ -104,12 +104,12 @@ def label_plan(
     Returns
     -------
     LabelPlan
-        Strata, who is selected, and with which probability.
+        The strata, the people selected, and their probabilities.
 
     Raises
     ------
     ValueError
-        If a parameter is not usable, or no number of labels reaches what is wanted.
+        If a parameter is not usable, or no number of labels reaches the width.
 
     Examples
     --------

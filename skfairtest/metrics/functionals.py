@@ -259,10 +259,7 @@ class Mean(Functional):
 
 
 class Share(Functional):
-    """A rate (or an increasing function of one) of people who may be weighted or clustered.
-
-    Errors under the null hypothesis are around the pooled rate: a plug-in error vanishes if a group shows no event.
-    """
+    """A rate (or an increasing function of one) of people who may be weighted or clustered."""
 
     def __init__(
         self,
@@ -431,11 +428,7 @@ def linearized_pair(functional: Functional, first: Floats, second: Floats, *, sh
 def share_pair(
     functional: Functional, rate: Share, first: Floats, second: Floats, *, shared: bool, null: bool
 ) -> Moments:
-    """Return two shares of people who may be weighted or clustered, with errors that do not vanish without events.
-
-    Under the null hypothesis squared deviations from the pooled rate are averaged with those of `PRIOR` units of the
-    pooled spread; otherwise one more person with the event and one more without are added.
-    """
+    """Return two shares of people who may be weighted or clustered, with errors that do not vanish without events."""
     together = (second if shared else first + second) if null else None
     sides = [_share_of(functional, rate, counts, together) for counts in (first, second)]
     if null:

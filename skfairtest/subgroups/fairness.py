@@ -48,8 +48,7 @@ class SubgroupScan(GroupsTest):
 
     Null hypothesis of each subgroup: the metric has the same value in the subgroup as among everyone else or, with
     ``compare="in_context"``, among the others of its context. All subgroups of up to `max_depth` features are tested,
-    and the guarantee holds for all of them together. Those that differ are reported once, by the shortest descriptions
-    that explain them.
+    and the guarantee holds for all of them together.
 
     Parameters
     ----------
@@ -58,9 +57,8 @@ class SubgroupScan(GroupsTest):
     metric : str, Rate or list, default="equalized_odds"
         Rates, criteria, and means of a value of each person, such as "mean_residual". Several metrics are one family.
     compare : {"to_rest", "in_context"}, default="to_rest"
-        What a subgroup is compared with. "to_rest": everyone else. "in_context": the people who share its values of
-        `features` but differ in the sensitive features; the women of a department, for instance, are compared with its
-        men.
+        "to_rest": with everyone else. "in_context": with people who share its values of `features` but differ in the
+        sensitive features; women of a department, for instance, with its men.
     max_depth : int, default=2
         The most features that describe a subgroup.
     min_group_size : int, default=50
@@ -113,17 +111,17 @@ class SubgroupScan(GroupsTest):
         All subgroups that were tested, by p-value; ``concern``: which differ, ``reported``: which of them are in
         `comparisons_`.
     not_searched_ : DataFrame
-        What was not searched, for each combination of features: how many subgroups, and why.
+        The combinations of features that were not searched: how many subgroups, and why.
     remaining_p_value_ : float
         The smallest adjusted p-value of what is left given all subgroups in `comparisons_`; 1 where nothing is.
     n_searched_ : int
         How many subgroups were searched, for all metrics together.
     n_tested_ : int
-        How many different null hypotheses these are: those of "split" on the second half.
+        The number of different null hypotheses; with "split", on the second half.
     edges_ : dict
         The edges of the intervals of each feature that was cut.
     record_ : ScanRecord
-        What reports say, an audit's as well.
+        The data of reports.
     pos_label_, negative_labels_, n_samples_ : object
         The positive label, the other labels, and the number of people.
 
@@ -134,21 +132,19 @@ class SubgroupScan(GroupsTest):
 
     Notes
     -----
-    The p-value of a rate is exact, given how many people meet its condition and show its event:
-    hypergeometric, or the convolution of the strata's distributions with control features. The p-value of a mean is
-    Welch's, which is too small far out in its tail if values are skewed. The adjusted p-value is therefore the larger
-    of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata) whose
-    smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young 1993). A small subgroup
-    of skewed values can still be reported too often: a warning says if one rests on few or extreme people. Means are
-    available only with "familywise".
+    The p-value of a rate is exact, given how many people meet its condition and show its event: hypergeometric, or the
+    convolution of the strata's distributions with control features. The p-value of a mean is Welch's, too small in its
+    far tail if values are skewed. The adjusted p-value is therefore the larger of Holm's, valid in large samples, and
+    the share of permutations (within strata) whose smallest p-value is at most as large, exact if nothing differs
+    (Westfall and Young 1993). A small subgroup of skewed values can still be reported too often, with a warning. Means
+    are available only with "familywise".
 
     "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
     (Tarone 1990): very small subgroups cost nothing.
 
-    The hypotheses are about each subgroup as a whole: where women are treated worse, so are young women, although being
-    young adds nothing. Subgroups that add nothing are left out of `comparisons_`. Each further one still differs within
-    the strata that the subgroups above it define, adjusted for everything searched. A shorter description replaces it
-    if it does not differ within that one at the level.
+    If women are treated worse, so are young women, although being young adds nothing. Such subgroups are left out of
+    `comparisons_`: each further one still differs within the strata defined by the subgroups above it, adjusted for
+    everything searched. A shorter description replaces it if it does not differ within that one at the level.
 
     References
     ----------

@@ -38,10 +38,7 @@ GUARANTEES = ("familywise", "split")
 
 
 def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSequence | None) -> list[list[Floats]]:
-    """Return the people of every cell and each measure's sums: of all, or with a `seed` of two random halves.
-
-    People who are alike are counted first, so that nothing depends on the order of rows.
-    """
+    """Return the people of every cell and each measure's sums: of all, or with a `seed` of two random halves."""
     keys = np.concatenate([cells.of_row[:, None], *(measure.rows for measure in measures)], axis=1)
     kinds, place = np.unique(keys, axis=0, return_inverse=True)
     counts = np.bincount(place.reshape(-1), cells.counts, minlength=len(kinds)).astype(np.int64)
@@ -102,12 +99,10 @@ class Scanned:
 
 
 def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
-    """Return logarithms of the p-values of means, adjusted by the smallest of each permutation of people within strata.
+    """Return log p-values of means, adjusted by the smallest of each permutation of people within strata.
 
-    It is exact if nothing differs, whatever the values' distribution (Westfall and Young 1993), which Welch's p-values
-    of small subgroups are not. Subgroups compared in contexts of the same features are a family, permuted within these
-    contexts: otherwise contexts that differ make p-values small in every permutation. Families are combined by
-    Bonferroni's inequality.
+    It is exact if nothing differs (Westfall and Young 1993). Subgroups compared in contexts of the same features are a
+    family, permuted within these contexts; families are combined by Bonferroni's inequality.
     """
     families, out = scanned.subgroups.contexts, np.zeros(len(scanned.log_p))
     for (features, rows), own in zip(families.items(), seed.spawn(len(families)), strict=True):
@@ -169,8 +164,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
 
     A subgroup is chosen if it still differs within the strata of those chosen, its p-value times the number of all
     hypotheses at most `alpha`. A shorter description takes its place if that differs as well, and the subgroup does not
-    differ within it at the level without adjustment. If some set explains everything, the probability that one more is
-    chosen after it is at most `alpha` (Bonferroni's inequality, whatever led to the set).
+    differ within it at the level.
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
     given = Given(tested)
