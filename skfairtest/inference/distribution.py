@@ -97,11 +97,11 @@ def farthest(values: Floats, counts: NDArray[np.integer] | Floats) -> tuple[floa
 
 
 def band(n: tuple[int, int], error: float) -> float:
-    """How far the difference of two distributions is from the observed one at most, everywhere at once (Smirnov).
+    """The half-width of a simultaneous confidence band of the difference of two distributions (Smirnov).
 
     Examples
     --------
     >>> round(band((100, 100), 0.05), 3)
-    0.189
+    0.188
     """
     return float(kstwo.isf(error, max(1, round(n[0] * n[1] / (n[0] + n[1])))))

@@ -169,7 +169,13 @@ class MeanOf(_OfAmounts):
         return ("value",)
 
     def metric(self) -> BuiltIn:
-        """Return what is tested."""
+        """The metric as a test evaluates it.
+
+        Returns
+        -------
+        BuiltIn
+            The metric of the sums.
+        """
         return self._declared(OfMean(partial(self._of, "value"), ANY))
 
 
@@ -242,7 +248,13 @@ class RatioOfSums(_OfAmounts):
         return ("numerator", "denominator")
 
     def metric(self) -> BuiltIn:
-        """Return what is tested."""
+        """The metric as a test evaluates it.
+
+        Returns
+        -------
+        BuiltIn
+            The metric of the sums.
+        """
         return self._declared(self._ratio, "the denominators add up to 0")
 
     def _ratio(self, context: Context) -> Functional:

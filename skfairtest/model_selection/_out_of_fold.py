@@ -1,8 +1,4 @@
-"""Predictions for every person from a model that was not trained on this person.
-
-The models of all folds are one object that a test calls on the training data like a fitted model. `cross_val_predict`
-does so too, but hands the groups to no method that predicts.
-"""
+"""Predictions for every person from a model that was not trained on this person."""
 
 from __future__ import annotations
 
