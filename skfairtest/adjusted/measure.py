@@ -96,10 +96,9 @@ def curves(model: Any) -> Any:
 
 
 class CurvesThenTrees(RegressorMixin, BaseEstimator):
-    """Curves of the columns, then boosted trees of what these leave: a number, or one of two by their probabilities.
+    """Curves of the columns, then boosted trees of the residuals: a number, or one of two by their probabilities.
 
-    Confounding stays only if both models miss it. Curves and trees are added, not averaged, which would hand a part of
-    the steps back to the curves. The penalty is light: variance of predictions only costs power, bias costs the level.
+    The penalty is light: variance of predictions only costs power, bias costs the level.
     """
 
     def __init__(self, random_state: Any = None) -> None:

@@ -83,8 +83,7 @@ def inequality_decomposition(
     """Split the inequality of benefits into the part between groups and the part within them.
 
     A person's benefit is prediction minus truth plus one. The generalized entropy of all people is the entropy if all
-    had the mean benefit of their group, plus the weighted sum of the groups' own entropies: a model can treat groups
-    alike on average and people within them very unequally.
+    had the mean benefit of their group, plus the weighted sum of the entropies within groups.
 
     Null hypothesis of the p-value: all groups have the same mean benefit (the test of ``metric="mean_residual"``).
 

@@ -120,9 +120,9 @@ def between_group_spread(
 ) -> GroupSpread:
     """Estimate how far the rates of groups lie apart beyond sampling noise.
 
-    The more groups there are, and the smaller they are, the larger is the largest gap that equal groups show. The
-    estimate is the standard deviation of the groups' rates without the part that sampling adds: with equal weights the
-    root of S^2 - mean(p (1 - p) / (n - 1)), and 0 where that is negative.
+    The more and the smaller the groups, the larger the gaps that chance alone produces. The estimate is the standard
+    deviation of the groups' rates without the part that sampling adds: with equal weights the root of S^2 - mean(p (1 -
+    p) / (n - 1)), or 0 if that is negative.
 
     Null hypothesis of the p-value: all groups have the same rate. It is exact. The interval inverts the same variance
     by simulation at rates of the observed shape, and starts at 0 unless the test rejects at half its level.
@@ -136,7 +136,7 @@ def between_group_spread(
     metric : str or Rate, default="selection_rate"
         One rate, as in `FairnessTest`.
     weighting : {"groups", "people"}, default="groups"
-        Whether each group counts once, or as many times as it has people.
+        Whether groups have equal weights, or weights by size.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     confidence_level : float, default=0.95

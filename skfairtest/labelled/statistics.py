@@ -6,7 +6,7 @@ rate is a weighted sum of independent ones (post-stratification): nothing depend
 In a bin, a person has one of two roles with regard to the rate: with p_b the first, otherwise the second. Roles are
 (event, condition): (1, 1), (0, 1) or (0, 0). The rate is t exactly if
 
-F(t) = sum_b W_b (second_b + (first_b - second_b) p_b) = 0, role = event - t condition,
+    F(t) = sum_b W_b (second_b + (first_b - second_b) p_b) = 0, role = event - t condition,
 
 which is linear in the p_b whether the condition is known (precision, accuracy) or needs the label (true positive rate).
 Its score statistic is F at the observed rates over its standard error at the most likely rates with F(t) = 0 (Martin

@@ -168,7 +168,7 @@ class Rate:
         How its values are compared, if that is part of its meaning, as for disparate impact. None: by the test's
         `disparity`.
     summary : Summary, optional
-        The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
+        How a function of fairlearn summarises the disparities; set when one is recognised.
     label : object, optional
         The label that counts as positive, if there are several. None: that of the test.
 

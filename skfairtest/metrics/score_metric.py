@@ -83,7 +83,7 @@ class ScoreMetric:
     disparity : {"difference", "ratio"}, optional
         How its values are compared, if that is part of its meaning. None: by the test's `disparity`.
     summary : Summary, optional
-        The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
+        How a function of fairlearn summarises the disparities; set when one is recognised.
 
     Raises
     ------

@@ -1,8 +1,6 @@
 """From bounds of single comparisons to adjusted bounds over a grid, and to how far the verdict survives.
 
-The verdict of the whole test may turn where it turns with the largest p-values of all comparisons, or with the smallest
-ones. Of several comparisons these need not be possible at the same time, so that a verdict may survive more than is
-said, and never less.
+The extremes of several comparisons need not be possible together, so a verdict may survive more than is reported.
 """
 
 from __future__ import annotations

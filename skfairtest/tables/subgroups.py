@@ -1,7 +1,7 @@
 """Subgroups of people that share values of some features, and sums over each of them.
 
-People with the same values of all features form one cell. The subgroups of a combination of features are the entries of
-its cross table, which costs one pass over the cells however many subgroups it has.
+People with the same values of all features form one cell; the subgroups of a combination of features are the entries of
+its cross table.
 """
 
 import math

@@ -11,18 +11,15 @@ a group is N_g0 / (N_g0 + N_g1):
   role of person i. Right if, within each group, role and probabilities are independent: what the probabilities were
   made from (surname, address) says nothing more about the role (McCartan et al. 2024, the model without covariates).
 
-Both need calibrated probabilities: of the people with a probability of .3, 30% are in the group.
+Rates are compared among the people who meet the condition, by linear forms sum d_i y_i of their outcomes y: with d_i =
+p_ig / sum p_g - p_ih / sum p_h for the weighted estimate; for the likelihood with the coefficients of least squares, of
+y on the probabilities given that the condition is met. With two groups both are proportional, and equality is tested by
+the score statistic at the pooled rate r, whose variance is r (1 - r) sum d_i^2. At any disparity the variance is that
+of the most likely rates (Miettinen and Nurminen 1985). For the weighted estimate, which allows rates that depend on a
+person's probabilities, the linearized variance is used if it is larger.
 
-Rates are compared among the people who meet the condition, by linear forms sum d_i y_i of their outcomes y: with
-d_i = p_ig / sum p_g - p_ih / sum p_h for the weighted estimate; for the likelihood with the coefficients of least
-squares, of y on the probabilities given that the condition is met. With two groups both are proportional, and equality
-is tested by the score statistic at the pooled rate r, whose variance is r (1 - r) sum d_i^2. At any disparity the
-variance is that of the rates which are most likely there (Miettinen and Nurminen 1985, whose statistic this is where
-groups are certain), so that a group without events has one. The weighted estimate allows rates that depend on a
-person's probabilities, and with it the linearized variance counts where it is larger.
-
-Rare events in small groups leave no normal distribution. Statistics are compared with those of outcomes that are drawn
-with the most likely rates of the null hypothesis, at the disparity that is tested and, for intervals, at their ends.
+Statistics are compared with those of outcomes drawn with the most likely rates of the null hypothesis, at the disparity
+tested and, for intervals, at their ends.
 
 References
 ----------
@@ -129,8 +126,8 @@ class UncertainRates:
     """Two values that are linear in the outcomes of people who meet a condition, with the disparity as edge.
 
     Rows of probabilities have `people` and `events` (M,); sums of outcomes times `coefficients` (2, M) are both sides'
-    rates a and b, at which a row's rate is `chances` (M, 3) @ (a, b, 1). If `robust`, rates may depend on the
-    probabilities within a group. `reference` is what errors of the probabilities add to the covariance.
+    rates a and b, at which a row's rate is `chances` (M, 3) @ (a, b, 1). `robust`: rates may depend on the
+    probabilities within a group.
     """
 
     people: Floats
