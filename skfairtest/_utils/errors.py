@@ -210,7 +210,7 @@ BY_POSITION = {
 
 
 def meant(keyword: str, parameters: Iterable[str]) -> str | None:
-    """What to type instead of a keyword that is no parameter; None where nothing is near.
+    """The parameter closest to an unknown keyword; None if none is near.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def meant(keyword: str, parameters: Iterable[str]) -> str | None:
 
 
 def meant_value(value: Any, choices: Iterable[Any]) -> str | None:
-    """What to type instead of a value that is no choice; None where nothing is near.
+    """The choice closest to an invalid value; None if none is near.
 
     Examples
     --------

@@ -89,7 +89,7 @@ class AdjustedFairnessTest(GroupsTest):
         each covariate, its parts above five quantiles, and the products of all pairs of at most 15; then boosted trees
         of the residuals. They get a frame with covariates that are not numbers as columns of zeros and ones.
     n_folds : int, default=5
-        Parts of the people, each of which is predicted by models of the others.
+        Number of folds, each predicted by models fitted to the others.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     pos_label : label, optional
@@ -154,7 +154,7 @@ class AdjustedFairnessTest(GroupsTest):
 
     Examples
     --------
-    Pay follows experience, of which men have more; nothing else differs.
+    Pay rises with experience, and men have more of it; nothing else differs.
 
     >>> import numpy as np
     >>> from skfairtest import AdjustedFairnessTest

@@ -1,4 +1,4 @@
-"""What covariates predict of an outcome and of a group, by models that have not seen who is predicted; comparisons."""
+"""Cross-fitted predictions of outcome and group from covariates, and comparisons."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ class Covered(Sample):
 
 
 class Target(NamedTuple):
-    """What covariates are to predict: the outcome, or who is of the `first` group, among some groups or everyone."""
+    """A target of the covariates: the outcome, or membership of the `first` group, among some groups or everyone."""
 
     model: str
     among: frozenset[int] | None
@@ -266,12 +266,12 @@ class People:
         return everyone if target.among is None else np.flatnonzero(np.isin(self.group, [*target.among]))
 
     def values(self, target: Target) -> Floats:
-        """What is to be predicted of them."""
+        """The values of the target."""
         values = self.outcome if target.first is None else (self.group == target.first).astype(float)
         return values[self.rows(target)]
 
     def residuals(self, contrast: Contrast, left: Mapping[Target, tuple[Floats, float]]) -> Residuals:
-        """What covariates leave of the outcome and of the group of a comparison."""
+        """The residuals of the outcome and of the group of a comparison."""
         targets = Target.both(contrast)
         (outcome, of_outcome), (group, of_group) = (left[target] for target in targets)
         clusters = None if self.clusters is None else numbered(self.clusters[self.rows(targets[0])])
@@ -429,7 +429,7 @@ def _undefined(outcome: Floats, residuals: Residuals) -> str:
     return "" if residuals.sums().any() else "the covariates determine the outcome or the group of everybody"
 
 
-#: What the bias of a comparison follows from: its residuals, and what each covariate explains.
+#: The basis of a comparison's bias: its residuals, and each covariate's strength.
 Omitted = tuple[Residuals, list[Strength]]
 
 

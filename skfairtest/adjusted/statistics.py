@@ -186,7 +186,7 @@ class Residuals:
 
 @dataclass(frozen=True)
 class Strength:
-    """What a covariate explains of the outcome given the group, and of the group, beyond all other covariates.
+    """The shares of outcome (given the group) and group that a covariate explains beyond the others.
 
     Examples
     --------

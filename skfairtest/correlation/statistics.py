@@ -227,7 +227,7 @@ class _Pearson:
 
 
 def _centred(values: Floats, pairs: Pairs) -> Floats:
-    """Deviations from the stratum's mean, the largest of which is 1."""
+    """Deviations from the stratum's mean, scaled to a maximum of 1."""
     values = values - np.apply_along_axis(origin, -1, values)[..., None]
     scale = np.abs(values).max(axis=-1, keepdims=True)
     values = values / np.where(scale > 0, scale, 1.0)

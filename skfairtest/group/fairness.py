@@ -72,7 +72,7 @@ class FairnessTest(GroupsTest):
         "greater": the group's value is larger. "equivalence": the disparity lies within the margin.
     margin : float or tuple, optional
         Tolerated disparity: a difference, or a ratio in (0, 1] that means [margin, 1/margin]. With "equivalence" also
-        the lowest and the highest one, of which one may be None (non-inferiority).
+        the lowest and the highest one, either of them possibly None (non-inferiority).
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "diciccio"}, default="auto"
         "auto" is exact for rates if the null distribution can be enumerated, otherwise a score test, permutations (with
         at least the p-value of Welch's t or of the normal distribution) or bootstrap samples, as each row's ``method``
@@ -279,7 +279,7 @@ class FairnessTest(GroupsTest):
         self._setup = replace(setup, unique=setup.unique and self.unit == GroupsTest.unit)
         self._feature = self._setup.features
         self._null_histogram = later(null_histogram_of, leading)
-        # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
+        # The basis of the power of the strongest evidence, and of the sensitivity of the verdict.
         self._supposed = later(Supposed.of, leading, verdict.level, settings.n_resamples)
         self._counted = Counted.of(result)
         self._breaking = breaking_point_of([result])

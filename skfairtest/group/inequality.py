@@ -1,4 +1,4 @@
-"""How much of the inequality of benefits is between groups, and how much is within them."""
+"""The inequality of benefits between groups and within them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a gap over many groups is noise."""
+"""The share of noise in a gap over many groups."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def spread_of(
 
 
 def spread_sentence(metric: str, n_groups: int, found: Spread, confidence_level: float) -> str:
-    """How far rates lie apart without noise, and the range beside that of equal groups."""
+    """The spread of rates without noise, and the range beside that of equal groups."""
     sd, low, high, plain, observed, usual, limit = (
         f"{100 * value:.1f}"
         for value in (
@@ -60,7 +60,7 @@ def spread_sentence(metric: str, n_groups: int, found: Spread, confidence_level:
 
 @dataclass(frozen=True)
 class GroupSpread:
-    """How far the rates of groups lie apart, without sampling noise.
+    """The spread of the groups' rates without sampling noise.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ ENOUGH = 30
 CORRELATED = 0.8
 #: What is below this share of the largest singular value is rounding.
 _RANK = 1e-9
-#: A variable of which so small a share is left by a linear function of the features is that function.
+#: A variable with so small a share of residual variance is a linear function of the features.
 _EXACT = 1e-12
 
 
@@ -214,7 +214,7 @@ def support(design: Design, responses: Floats, level: float) -> Floats:
 
 
 class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """What fair metrics have in common, once their matrix is known."""
+    """The common base of fair metrics, once their matrix is known."""
 
     directions_: Floats
     matrix_: Floats
@@ -488,11 +488,11 @@ class SensitiveSubspace(FairMetric):
 
     Notes
     -----
-    Distances are in the units of the columns of `X`: bring columns of different units to one scale first, as in
-    ``make_pipeline(StandardScaler(), SensitiveSubspace())``, which is a fair metric as well.
+    Distances are in the units of `X`: scale columns of different units first, as in ``make_pipeline(StandardScaler(),
+    SensitiveSubspace())``, which is a fair metric as well.
 
-    A regression finds a direction even for a coin flip. With `level`, coefficients are tested by Wald tests, robust to
-    unequal errors, in a hierarchy of blocks of correlated columns (Meinshausen 2008).
+    With `level`, coefficients are tested by robust Wald tests in a hierarchy of blocks of correlated columns
+    (Meinshausen 2008).
 
     ``make_pipeline(SensitiveSubspace(), MLPClassifier())`` is the model "Project" of both papers.
 
@@ -553,7 +553,7 @@ class SensitiveSubspace(FairMetric):
         Raises
         ------
         ValueError
-            If there are no sensitive features, one has the same value for everybody, lengths differ, or nothing in
+            If there are no sensitive features, one is constant, lengths differ, or nothing in
             `X` predicts any of them.
 
         Warns
@@ -665,6 +665,6 @@ def responses_of(column: Column) -> Floats:
 
 
 def _with_spread(coefficients: Floats, X: Floats) -> Floats:
-    """Return coefficients, with zeros for those that are only rounding errors and separate nobody."""
+    """Return coefficients, with zeros for those that are only rounding errors."""
     spread = ((X - X.mean(axis=0)) @ coefficients.T).std(axis=0)
     return np.where(spread[:, None] > _NO_SPREAD, coefficients, 0.0)

@@ -315,7 +315,7 @@ class Model:
         return np.asarray(self.loss.of(truth.values, self.outputs(z)), dtype=float)
 
     def wrong(self, z: Floats, truth: Truth) -> Floats:
-        """1 for everybody whose predicted label is wrong."""
+        """1 for each person whose predicted label is wrong."""
         if self.network is not None or not (hasattr(self.estimator, "predict") or self.loss.kind is None):
             return np.asarray(self.outputs(z).argmax(axis=1) != truth.values, dtype=float)
         return np.asarray(self.asked(self.in_units_of_X(z), "predict").reshape(-1) != truth.labels, dtype=float)

@@ -26,7 +26,7 @@ from skfairtest.readers import Column, Numbers, check_rows, one_column, read_col
 NEIGHBOURS = 2000
 #: The way of those who are kept back is tried in so many parts.
 PARTS = 16
-#: A hypothetical person is too unusual if no more than this share of real people are farther from everybody else.
+#: A hypothetical person is too unusual if no more than this share of real people are farther from all others.
 UNUSUAL = 0.01
 #: A column of so few values, each of so many people on average, has levels.
 MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
@@ -116,7 +116,7 @@ class Neighbours:
 
     @classmethod
     def of(cls, values: Floats, scale: Floats | None) -> Self | None:
-        """Return the neighbours of everybody; None if all people are alike."""
+        """Return each person's neighbours; None if all people are alike."""
         from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
 
         order = np.sort(np.unique(values, axis=0, return_index=True)[1])
@@ -135,7 +135,7 @@ class Neighbours:
         return np.asarray(np.where(same, distances[:, 1], distances[:, 0]))
 
     def plausibility(self, distances: Floats) -> Floats:
-        """Return the share of real people who are farther from everybody else."""
+        """Return the share of real people who are farther from all others."""
         shares: Floats = 1 - np.searchsorted(self.apart, distances, side="right") / len(self.apart)
         return shares
 

@@ -153,7 +153,7 @@ class Decided:
         return low, high
 
     def _unknown(self, low: Floats, high: Floats) -> Booleans:
-        """Which p-values have to be known better."""
+        """The p-values that need a more accurate computation."""
         return np.asarray((low < high) & (high > self._zone[0]) & (low <= self._zone[1]))
 
     def settle(self, changes: Integers, now: int) -> Booleans:

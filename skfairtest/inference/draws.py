@@ -149,7 +149,7 @@ def _bernoulli(size: int, n: int, threshold: int, rng: np.random.Generator) -> N
 
 
 def _row_sums(rows: NDArray[np.uint8]) -> Integers:
-    """How many ones each row of zeros and ones holds."""
+    """The number of ones in each row of zeros and ones."""
     if rows.shape[1] < 1000:
         return np.asarray(rows.sum(axis=1, dtype=np.uint32), dtype=np.int64)
     return np.array([np.count_nonzero(row) for row in rows.view(np.bool_)], dtype=np.int64)

@@ -100,7 +100,7 @@ class Pair:
         return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
 
     def defined(self) -> Booleans:
-        """Which strata have a weight, and people who meet the condition on both sides."""
+        """Mask of strata with a weight, and with people who meet the condition on both sides."""
         return np.asarray((self.d1 > 0) & (self.d2 > 0) & (True if self.weights is None else self.weights > 0))
 
     def undefined(self, disparity: str) -> Booleans:

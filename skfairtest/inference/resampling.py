@@ -24,7 +24,7 @@ SYMMETRIC = 1e-6
 
 
 def oriented(statistics: Floats, alternative: str) -> Floats:
-    """Statistics of which larger is more extreme."""
+    """Statistics, the larger the more extreme."""
     if alternative == "greater":
         return statistics
     return -statistics if alternative == "less" else np.abs(statistics)

@@ -51,7 +51,7 @@ _ROUNDINGS = 4 * float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class _Restricted:
-    """Rates at the restricted maximum with their complements, none of which is computed by subtraction from 1."""
+    """Rates at the restricted maximum and their complements, none computed by subtraction from 1."""
 
     p1: Floats
     q1: Floats

@@ -75,7 +75,7 @@ class Stratum:
 
     @property
     def people(self) -> tuple[float, float]:
-        """How many people either side has."""
+        """The number of people on either side."""
         first, second = self.counts.sum(axis=1).tolist()
         return float(first), float(second)
 
@@ -188,7 +188,7 @@ def _stack(parts: Sequence[Moments]) -> Moments:
 
 @dataclass(frozen=True)
 class Statistic:
-    """How the moments of strata become one statistic, with `weights` of shape (S,); ratios are on the log scale."""
+    """One statistic from the moments of strata, with `weights` of shape (S,); ratios on the log scale."""
 
     disparity: str
     weights: Floats

@@ -44,8 +44,8 @@ class LabelledFairnessTest(FairnessTest):
     metric : str, Rate, or list or dict of these, default="equalized_odds"
         Rates that need true labels, and criteria made of them.
     labelled : {"at_random", None}, default=None
-        How people with a true label were chosen: "at_random", a random sample of each group (of several groups
-        together, too). None: as `label_probability` says, or everyone has a label.
+        How people with a true label were chosen: "at_random", a random sample of each group or of all people. None: as
+        `label_probability` says, or everyone has a label.
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
@@ -74,20 +74,18 @@ class LabelledFairnessTest(FairnessTest):
     Attributes
     ----------
     labels_ : DataFrame
-        A row for each metric and group: ``n`` people, of whom ``labels`` have a label that the metric needs; ``worth``,
-        how many labels without a judge would have the same standard error; ``bins`` of the judge's score; the
-        ``value``, and ``value_judge``, which the judge alone would give (NaN where its scores are not between 0
-        and 1).
+        A row for each metric and group: ``n`` people; ``labels`` that the metric needs; ``worth``, the number of labels
+        with the same standard error without a judge; ``bins`` of the judge's score; the ``value``, and ``value_judge``
+        of the judge alone (NaN unless its scores are between 0 and 1).
     judge_ : DataFrame
-        A row for each comparison: the ``disparity``, that which the judge alone finds, ``bias`` (how far the latter is
-        from the former), and ``p_value`` of the hypothesis that the judge's disparity is right. A judge with a bias
-        does no harm to the test.
+        A row for each comparison: the ``disparity``, the judge's own, its ``bias``, and the ``p_value`` of the
+        hypothesis that the bias is 0. A judge with a bias does no harm to the test.
     by_group_ : DataFrame
         As of `FairnessTest`; ``n_effective`` counts the labels that meet the condition.
     p_value_, statistic_, disparity_, binning_error_ : float
         As of `FairnessTest`, and so is everything that follows.
     rejected_, concern_ : bool
-        Whether a disparity was found or, with "equivalence", fairness within the margin was not certified.
+        Whether a disparity was detected or, with "equivalence", fairness within the margin not shown.
     confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
         Limits of the disparity in the population of which people are a sample.
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
@@ -223,7 +221,7 @@ class LabelledFairnessTest(FairnessTest):
         y_judge : array-like of shape (n_samples,), or name of a column of `X`, optional
             The judge's guessed label, or score of the positive label, for every person. None: labels alone.
         label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
-            How probable it was that each person was labelled: above 0, at most 1.
+            Each person's probability of being labelled: above 0, at most 1.
         clusters : None
             Not supported; the error says what to do.
         predict_params : dict, optional

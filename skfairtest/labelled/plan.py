@@ -30,7 +30,7 @@ USUAL = 100
 
 @dataclass(frozen=True, eq=False)
 class LabelPlan:
-    """Whom to label, and what that promises.
+    """The people to label, and the expected width of the interval.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ def label_plan(
         )
     labels = shared_out(n_labels, people, importance)
     rng = np.random.default_rng(seed_sequence(random_state))
-    # Those of whom no label is needed have the smallest probability, which is of no meaning, and not 1.
+    # People who need no label have the smallest probability, not 1.
     selected, least = np.zeros(sample.n_samples, dtype=bool), min(0.5, (labels / people).min())
     probability = np.full(sample.n_samples, least)
     for here, many in zip(rows, labels.tolist(), strict=True):
@@ -214,7 +214,7 @@ def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, 
 
 
 def _planned(sample: LabelledSample, roles: Floats, strata: pd.DataFrame, labels: Integers) -> list[LabelledRate]:
-    """The rate of each group as the plan expects it; people of whom no label is needed add nothing to its variance."""
+    """Each group's expected rate; people who need no label add nothing to its variance."""
     out = []
     for group, people in enumerate(sample.sizes[0].tolist()):
         rows = strata["group"].to_numpy() == group
@@ -225,7 +225,7 @@ def _planned(sample: LabelledSample, roles: Floats, strata: pd.DataFrame, labels
 
 
 def _importance(sample: LabelledSample, roles: Floats, strata: pd.DataFrame) -> Floats:
-    """How much a stratum's labels vary the rate of its group: the square root of their part of its variance."""
+    """The square root of the share of a stratum's labels in the variance of its group's rate."""
     rates = np.array([float(rate.value) for rate in _planned(sample, roles, strata, np.full(len(strata), USUAL))])
     group, kind, share, believed = (strata[name].to_numpy() for name in ("group", "kind", "share", "believed"))
     event, condition = (roles[kind, 0] - roles[kind, 1]).T
@@ -234,7 +234,7 @@ def _importance(sample: LabelledSample, roles: Floats, strata: pd.DataFrame) -> 
 
 
 def shared_out(n_labels: int, people: Integers, importance: Floats) -> Integers:
-    """Whole numbers of labels in proportion to their importance, at least a few, at most everybody."""
+    """Whole numbers of labels in proportion to their importance, at least a few, at most one per person."""
     least, wanted = np.minimum(people, EXPECTED), importance / importance.sum()
     low, high = 0.0, people.sum() / wanted[wanted > 0].min()
     for _ in range(100):  # the factor at which the numbers add up

@@ -77,20 +77,20 @@ class LabelledRate:
         return LabelledRate(first, labels, share, roles.reshape(*shape, bins, 2, 2), people)
 
     def _sums(self, p: Floats) -> tuple[Floats, Floats]:
-        """The shares of everybody who show the event, and who meet the condition, where bins have rates p."""
+        """The shares of people who show the event, and who meet the condition, if bins have rates p."""
         expected = self.roles[..., 1, :] + (self.roles[..., 0, :] - self.roles[..., 1, :]) * p[..., None]
         total = (self.share[..., None] * expected).sum(axis=-2)
         return total[..., 0], total[..., 1]
 
     def rates(self, p: Floats) -> Floats:
-        """The rates where bins have rates p; NaN where nobody meets the condition."""
+        """The rates if bins have rates p; NaN if no one meets the condition."""
         event, condition = self._sums(p)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(condition > 0, event / condition, np.nan)
 
     @cached_property
     def value(self) -> Floats:
-        """The rate; NaN where nobody is estimated to meet the condition."""
+        """The rate; NaN if no one is estimated to meet the condition."""
         return self.rates(self.first / self.labels)
 
     def _form(self, t: Floats) -> tuple[Floats, Floats, Floats]:
@@ -146,7 +146,7 @@ class LabelledRate:
 
     @property
     def worth(self) -> Floats:
-        """How many labels without a judge the labels and the judge are worth."""
+        """The number of labels that would be as informative without a judge."""
         own, alone = self.variances
         with np.errstate(invalid="ignore"):  # where nobody's label matters
             return np.asarray(self.n_labels * alone / own)

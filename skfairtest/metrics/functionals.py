@@ -32,7 +32,7 @@ HALF = 0.5
 
 
 def per_person(parts: Floats, counts: Floats) -> Floats:
-    """Return each person's part of a cell's; 0 where nobody is."""
+    """Return each person's part of a cell's; 0 for empty cells."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(counts > 0, parts / counts, 0.0)
 
@@ -168,7 +168,7 @@ class Misplacing(Functional):
     is_rate_like = counts_misplaced = True
 
     def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the people of whom the value would be a rate of this variance, were one more person misplaced."""
+        """Return the effective number of people, if one more person is misclassified."""
         masses = counts if weight is None else counts * weight
         if weight is None:
             value, variance = self.moments(counts)
@@ -368,7 +368,7 @@ class Auc(Misplacing):
 
 
 class Undifferentiated(Functional):
-    """A metric of which only the values are known: it has a variance, but no parts."""
+    """A metric with values and a variance, but no parts."""
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return parts of nothing."""

@@ -256,7 +256,7 @@ class Rate:
 
     @property
     def condition_reads(self) -> frozenset[str]:
-        """Which of ``y_true`` and ``y_pred`` its condition reads: people are exchangeable given these."""
+        """The labels in its condition: people are exchangeable given these."""
         return _names(self.given)
 
     @property

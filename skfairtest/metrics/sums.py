@@ -56,7 +56,7 @@ class Ratio(Functional):
 
 @dataclass(frozen=True, kw_only=True)
 class _OfAmounts:
-    """What `MeanOf` and `RatioOfSums` have in common."""
+    """The common base of `MeanOf` and `RatioOfSums`."""
 
     name: str = ""
     response: str | tuple[str, ...] = "predict"

@@ -136,7 +136,7 @@ def as_evaluated(name: str, values: Any) -> NDArray[Any]:
 
 
 def stacked(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of everybody as MetricFrame passes them to a function: objects in the dtype that fits all."""
+    """Return all people's values as MetricFrame passes them to a function: objects in the dtype that fits all."""
     return values if values.dtype.kind in "biufc" else np.stack(list(pd.Series(list(values))))
 
 

@@ -108,7 +108,7 @@ def _model_has(method: str) -> Callable[[_Audited], bool]:
 
 
 class _Audited(MetaEstimatorMixin):
-    """What audited classifiers and regressors have in common."""
+    """The common base of audited classifiers and regressors."""
 
     _default_metric: ClassVar[str]
     _classifies: ClassVar[bool]

@@ -234,7 +234,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
         disparity : {"difference", "ratio"}, default="difference"
             How values are compared; tests of rates that have an exact distribution give the same p-value for both.
 
@@ -270,7 +270,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------
@@ -313,7 +313,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------
@@ -334,7 +334,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
         disparity : {"difference", "ratio"}, default="difference"
             How values are compared.
 
@@ -374,7 +374,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------
@@ -397,7 +397,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------

@@ -163,9 +163,9 @@ def assert_fair(
 ) -> FairnessTest:
     """Fail if a model is not fair enough: beyond a margin, or by a significant disparity.
 
-    Null hypothesis with ``require="certified"``: some disparity goes beyond the margin (an equivalence test, so that
-    few people make it fail); with "not_rejected": `metric` is equal in the groups or, with a margin, no disparity goes
-    beyond it (so that few people make it pass, unless `detectable` says otherwise).
+    Null hypothesis with ``require="certified"``: some disparity exceeds the margin (an equivalence test, which small
+    samples fail); with "not_rejected": `metric` is equal in the groups or, with a margin, no disparity exceeds it
+    (small samples pass, unless `detectable` is given).
 
     Parameters
     ----------
@@ -178,14 +178,14 @@ def assert_fair(
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         As of `FairnessTest`.
     margin : float or tuple, optional
-        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1]. With "certified" also the lowest and the
-        highest one, of which one may be None: ``(-0.05, None)``, with a reference, requires evidence that no group is
-        more than 5 points below it (non-inferiority).
+        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1]. With "certified" also a pair of the
+        lowest and the highest, either of them possibly None: ``(-0.05, None)``, with a reference, requires evidence
+        that no group is more than 5 points below it (non-inferiority).
     require : {"certified", "not_rejected"}, optional
         The requirement; with a margin "certified" by default, without one "not_rejected".
     detectable : float, optional
-        With "not_rejected", also fail if a disparity of this size (with ``disparity="ratio"`` a ratio in (0, 1]) would
-        have been found with a probability below 80% in some comparison: too few people are no evidence of fairness.
+        With "not_rejected", also fail if some comparison has a power below 80% for a disparity of this size (with
+        ``disparity="ratio"`` a ratio in (0, 1]).
     control_features, sample_weight, clusters, predict_params : optional
         As of `FairnessTest.fit`.
     **test_params

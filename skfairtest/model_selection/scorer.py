@@ -170,7 +170,7 @@ def _undefined(why: str) -> float:
 # passes X or the model, which fairlearn's mitigators and columns by name need; any other object with
 # get_metadata_routing is refused by TunedThresholdClassifierCV.
 class FairnessScorer(_BaseScorer):
-    """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
+    """The scorer of `make_fairness_scorer`: ``scorer(estimator, X, y)``."""
 
     def __init__(
         self,

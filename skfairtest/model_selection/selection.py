@@ -19,7 +19,7 @@ from skfairtest.readers.levels import listed
 
 @dataclass(frozen=True, eq=False)
 class FairSelection:
-    """What `select_fair` returns: called with ``cv_results_`` it returns the position of the candidate to refit.
+    """The function of `select_fair`: given ``cv_results_``, it returns the position of the candidate to refit.
 
     A search looks up the scorer of its own ``score`` by its ``refit``: this finds the score that is maximized.
     """

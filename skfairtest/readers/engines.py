@@ -229,7 +229,7 @@ def _present(numbers: "nw.Expr") -> "nw.Expr":
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """How scores are grouped: rounded to bits, by edges, or both."""
+    """The grouping of scores: rounded to bits, by edges, or both."""
 
     column: str
     bits: int | None = ALL_BITS

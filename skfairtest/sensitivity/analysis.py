@@ -115,7 +115,7 @@ class Sensitivity:
 
     @property
     def sentence(self) -> str:
-        """How far the verdict survives."""
+        """The largest violation that the verdict survives."""
         what, amount, least = self.violation.survives, self.survives, self.violation.least
         if amount >= self.violation.most:
             return f"{self.verdict}. The verdict survives any amount of what was assumed here."

@@ -24,7 +24,7 @@ from skfairtest.sensitivity.analysis import Possible, Sensitivity, analysed
 
 @dataclass(frozen=True)
 class Counted:
-    """What a sensitivity analysis needs of a fitted test: counts, no people; `refused` says why there is no result."""
+    """A fitted test's counts for a sensitivity analysis; `refused`: the reason for no result."""
 
     result: Result | None
     refused: str = ""

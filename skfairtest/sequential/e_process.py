@@ -187,7 +187,7 @@ class EProcess:
         return self.weighted / np.where(self.weight > 0, self.weight, np.nan)
 
     def extended(self, n: int) -> EProcess:
-        """Return the evidence with n more pairs, of which nothing is known yet."""
+        """Return the evidence with n more pairs without data."""
         more = EProcess.begun(n, self.margin, self.method, self.differences)
         arrays = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in ARRAYS}
         return EProcess(self.margin, self.method, self.differences, **arrays)

@@ -79,17 +79,16 @@ class SequentialFairnessTest(ReportMixin):
         passed; each pair of groups proceeds separately, and samples wait until the other group has some. "auto":
         "queues" if the first batch is a single sample, "batches" otherwise.
     method : {"auto", "blocks", "betting"}, default="auto"
-        "blocks": bets on every sample of a block, which takes samples to be independent. "betting": bets on the
-        difference of a block's means; those of a batch may depend on each other. "auto": "blocks", whose evidence grows
-        at least as fast.
+        "blocks": bets on every sample of a block, assumed independent. "betting": bets on the difference of a block's
+        means; samples of a batch may be dependent. "auto": "blocks", whose evidence grows at least as fast.
     adjust : {"holm", "bonferroni", None}, default="holm"
         How e-values are adjusted for several pairs and metrics.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True.
     groups : sequence or mapping, optional
-        All groups that can come, tuples for several sensitive features; a mapping says how many samples of each a block
-        of queues has, such as ``{"f": 1, "m": 9}`` (1 otherwise). None: those of the first batch with two or more,
-        which share nine tenths of `alpha`; pairs with a group that comes later share what is left.
+        All groups that can come, tuples for several sensitive features; a mapping gives the samples of each in a block
+        of queues, such as ``{"f": 1, "m": 9}`` (1 otherwise). None: those of the first batch with two or more, which
+        share nine tenths of `alpha`; pairs with later groups share the rest.
 
     Attributes
     ----------
@@ -487,7 +486,7 @@ class SequentialFairnessTest(ReportMixin):
 
 
 def _same_columns(sample: Sample, y_pred: Any, y_true: Any, before: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The names of the columns of all batches, of which unnamed ones go with any."""
+    """The names of the columns of all batches; unnamed ones match any."""
     features = [column.name for column in sample.sensitive]
     names = {"y_pred": series_name(y_pred), "y_true": series_name(y_true)}
     names |= {f"sensitive_features[{i}]": name for i, name in enumerate(features)}

@@ -62,16 +62,14 @@ class SubgroupScan(GroupsTest):
     max_depth : int, default=2
         The most features that describe a subgroup.
     min_group_size : int, default=50
-        The fewest people of a subgroup, and of those it is compared with; with "split" in both halves together.
+        The fewest people on either side of a comparison; with "split" in both halves together.
     features : str or list of str, optional
         Names of columns of `X` that describe subgroups, in addition to the sensitive features.
     n_bins : int, default=5
-        Numeric features with more distinct values than this are cut into this number of intervals, with about equally
-        many people in each.
+        Numeric features with more distinct values are cut into this number of intervals with about equally many people.
     guarantee : {"familywise", "split"}, default="familywise"
-        The error rate that is controlled at the level ``1 - confidence_level``. "familywise": the probability that any
-        true null hypothesis is rejected. "split": the same for subgroups that are chosen on one half of the people and
-        tested on the other.
+        "familywise" controls the probability that any true null hypothesis is rejected, at the level ``1 -
+        confidence_level``. "split": the same for subgroups chosen on one half of the people and tested on the other.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": the subgroup's value is larger.
     confidence_level : float, default=0.95
@@ -102,18 +100,17 @@ class SubgroupScan(GroupsTest):
     confidence_interval_ : tuple of float
         Limits of its disparity, simultaneous over all subgroups tested.
     comparisons_ : DataFrame
-        The subgroups reported, of each metric in the order in which they were chosen: how many people, both values,
-        their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
-        both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
-        condition of a rate. ``p_value_given_above`` is the adjusted p-value of the disparity that remains given the
-        subgroups above. Intervals are simultaneous over all subgroups tested.
+        The subgroups reported, in the order in which they were chosen: people, both values, their disparity with an
+        interval, p-values, and a sentence. ``n_group`` and ``n_other`` count both sides (with "split" in the half that
+        is tested), ``n_effective`` those of the subgroup who meet the condition of a rate. ``p_value_given_above`` is
+        the adjusted p-value given the subgroups above. Intervals are simultaneous over all subgroups tested.
     subgroups_ : DataFrame
         All subgroups that were tested, by p-value; ``concern``: which differ, ``reported``: which of them are in
         `comparisons_`.
     not_searched_ : DataFrame
         The combinations of features that were not searched: how many subgroups, and why.
     remaining_p_value_ : float
-        The smallest adjusted p-value of what is left given all subgroups in `comparisons_`; 1 where nothing is.
+        The smallest adjusted p-value given all subgroups in `comparisons_`; 1 if none is left.
     n_searched_ : int
         How many subgroups were searched, for all metrics together.
     n_tested_ : int
@@ -139,8 +136,7 @@ class SubgroupScan(GroupsTest):
     (Westfall and Young 1993). A small subgroup of skewed values can still be reported too often, with a warning. Means
     are available only with "familywise".
 
-    "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
-    (Tarone 1990): very small subgroups cost nothing.
+    "familywise" is Holm's procedure with Tarone's (1990) improvement: very small subgroups cost nothing.
 
     If women are treated worse, so are young women, although being young adds nothing. Such subgroups are left out of
     `comparisons_`: each further one still differs within the strata defined by the subgroups above it, adjusted for

@@ -300,7 +300,7 @@ def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:
 
 
 def _described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], list[str]]:
-    """Return the description of each subgroup, and of whom it is compared with."""
+    """Return the description of each subgroup and of its comparison group."""
     names, others = [], []
     for row in range(len(subgroups)):
         parts = [(terms[f][code], subgroups.cells.contextual[f]) for f, code in subgroups.terms(row)]
@@ -392,7 +392,7 @@ def scan_report(test: Any) -> Report:
 
 
 def scan_section(scan: ScanRecord) -> Report:
-    """What reports of a scan, and of an audit, say of the subgroups that differ."""
+    """The report of a scan."""
     setup, n, differ = scan.setup, len(scan.frame), scan.n_significant
     drawn = cells.barred(cells.records(scan.frame.assign(concern=True)), setup)
     tested = f"{pluralize(scan.n_searched, 'subgroup')} of {enumerated([*map(label, scan.features + scan.contextual)])}"

@@ -62,7 +62,7 @@ class Kinds:
 
     @property
     def size(self) -> int:
-        """How many kinds there are."""
+        """The number of kinds."""
         return len(next(iter(self.values.values())))
 
     def blocks(self, name: str | None) -> Positions:
@@ -225,7 +225,7 @@ class Sample:
 
     @cached_property
     def n_unknown(self) -> int:
-        """How many people there are of whom a feature is not known."""
+        """The number of people with an unknown feature."""
         return 0 if self.everyone is None else int(self.everyone._unknown.sum())
 
     @property
@@ -327,12 +327,12 @@ class Sample:
 
     @cached_property
     def stratum_codes(self) -> Positions:
-        """Which stratum each row is in."""
+        """The stratum of each row."""
         return self._strata[1]
 
     @cached_property
     def group_codes(self) -> Positions:
-        """Which group each row is in."""
+        """The group of each row."""
         return self._groups[1]
 
     @cached_property

@@ -85,10 +85,10 @@ class UncertainGroupsTest(FairnessTest):
     p_value_, statistic_, disparity_, binning_error_ : float
         As of `FairnessTest`, and so is everything that follows.
     rejected_, concern_ : bool
-        Whether a disparity was found or, with "equivalence", fairness within the margin was not certified.
+        Whether a disparity was detected or, with "equivalence", fairness within the margin not shown.
     confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
-        Of the disparity, with "equivalence" also at level 1 - 2 alpha, and of the p-value's Monte-Carlo error. None of
-        them includes the bias of an estimate whose assumption fails.
+        Of the disparity, with "equivalence" also at level 1 - 2 alpha, and of the p-value's Monte-Carlo error; without
+        the bias of an estimate whose assumption fails.
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
         The last two have no rows.
     breaking_point_ : DataFrame
@@ -108,7 +108,7 @@ class UncertainGroupsTest(FairnessTest):
 
     See Also
     --------
-    FairnessTest : Its parameter `missing` is for groups of which nothing is known.
+    FairnessTest : Its parameter `missing` is for unknown groups.
 
     Notes
     -----

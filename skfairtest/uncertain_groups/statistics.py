@@ -96,7 +96,7 @@ def _over(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def _roles(table: Floats) -> Floats:
-    """Return the shares of roles in each group; equal ones where nobody is."""
+    """Return the shares of roles in each group; equal ones for an empty group."""
     total = table.sum(axis=1, keepdims=True)
     return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / _ROLES)
 
@@ -165,7 +165,7 @@ class UncertainRates:
 
     @cached_property
     def _worth(self) -> Floats:
-        """How many people both values are worth: those whose rates, pooled, have the values' variance."""
+        """The effective number of people behind both values."""
         n = 1 / self._quadratic[0][[0, 2]]
         if self.scale.is_identity:
             return np.asarray(n)
