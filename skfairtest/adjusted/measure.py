@@ -390,10 +390,7 @@ def measure_adjusted(
 def _doubt(
     what: str, values: Floats, own: Floats, unlike: Floats, units: Positions | None
 ) -> tuple[str, float, float] | None:
-    """Correlate what a model leaves with what neighbours predict: only if the model misses something is this above 0.
-
-    Models of a group that explain nothing are right if the group does not depend on covariates.
-    """
+    """Correlate a model's residuals with neighbours' predictions of them; above 0, the model misses something."""
     near = values - unlike
     together = own * (near - near.mean())
     by = studentized_mean(together if units is None else np.asarray(np.bincount(units, together), dtype=float))

@@ -29,14 +29,12 @@ class InequalityDecomposition:
         Of the generalized entropy.
     parts : DataFrame
         Rows ``total``, ``between`` and ``within``; ``value``, ``share`` of the total, ``standard_error``, ``ci_low``
-        and ``ci_high``, with one more of either error, so that people without an error do not look certain. The part
-        between groups has no interval: near 0 none is valid.
+        and ``ci_high``, with one more of either error. The part between groups has no interval: near 0 none is valid.
     by_group : DataFrame
         ``n``, ``mean_benefit``, ``value`` (the group's own entropy), ``weight`` and ``contribution``, their product;
         the contributions add up to ``within``.
     p_value : float
-        P-value of the null hypothesis that all groups have the same mean benefit, so that no inequality is between
-        them.
+        P-value of the null hypothesis that all groups have the same mean benefit.
     pos_label : object
         The positive label.
     """

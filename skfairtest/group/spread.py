@@ -73,8 +73,8 @@ class GroupSpread:
     p_value : float
         Of the null hypothesis that all groups have the same rate: the permutation test of the standard deviation.
     observed_range, expected_range, range_limit : float
-        Largest minus smallest observed rate; what it is on average if all groups have the same rate, and what it is at
-        most with a probability of `confidence_level`.
+        Largest minus smallest observed rate; its mean if all groups have the same rate, and its quantile at
+        `confidence_level`.
     confidence_level : float
         Of the interval and of `range_limit`.
     by_group : DataFrame

@@ -287,8 +287,6 @@ def effective_people(rate: Floats, variance: Floats) -> Floats:
 def symmetrized(errors: Floats) -> Floats:
     """Errors of bootstrap samples, at each rank the larger in size of it and of its counterpart; NaN stays.
 
-    The edges not rejected are then the union of the percentile and the basic interval; each alone rejects too often.
-
     Examples
     --------
     >>> symmetrized(np.array([-1.0, 4.0, 0.5, np.nan, 1.0])).tolist()

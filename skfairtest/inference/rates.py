@@ -204,10 +204,7 @@ def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, F
 
 
 def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) -> tuple[Floats, Floats]:
-    """Disparity (the logarithm of a ratio) and its delta-method standard error, for counts of shape (..., strata).
-
-    The error is taken at counts plus `smooth` events and non-events, so that it exists without events.
-    """
+    """Disparity (the logarithm of a ratio) and its delta-method standard error, for counts of shape (..., strata)."""
     first, second = values(pair, scale)
     ratio = disparity == "ratio"
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

@@ -49,9 +49,9 @@ def spread(
 ) -> Spread:
     """Estimate the standard deviation of the rates of groups with at least two people, and test that it is 0.
 
-    The interval keeps the observed shape of the rates: data are simulated with standard deviations s, and those s stay
-    at which the observed debiased variance is in neither tail of size alpha / 2. The lower end is 0 unless the
-    permutation test rejects at alpha / 2. `by_people` weights groups by size.
+    The interval holds the standard deviations s at which, with rates of the observed shape, the observed debiased
+    variance is in neither tail of size alpha / 2 of simulated data; it starts at 0 unless the permutation test rejects
+    at alpha / 2.
     """
     order = np.lexsort((x, n))
     x, n = x[order], n[order]

@@ -27,11 +27,7 @@ ROUNDING = 1e-24
 
 
 def standardized_moments(values: Floats, counts: Floats) -> Moments:
-    """The difference of two means, the pooled standard deviation (ddof 2), and their variances and covariance.
-
-    Results are in units of the largest value; the variance of the difference is Welch's, the others are the delta
-    method's.
-    """
+    """The difference of two means, the pooled standard deviation (ddof 2), and their variances and covariance."""
     counts = np.asarray(counts, dtype=float)
     n = counts.sum(axis=1)
     unit = float(np.abs(values).max()) or 1.0

@@ -238,8 +238,7 @@ def _near_totals(totals: Integers, d1: Integers, d2: Integers, log_p: Floats) ->
     """Log of a share of Fisher's p-value that Boschloo's is never below.
 
     Given a total, the least probable outcome not as extreme as p has a probability of at least p / (k + 1), k the
-    smallest margin, and lies (Hoeffding 1963) within sqrt(k log((k + 1) / p) / 2) of the mean. The most favourable
-    event probability makes the total one of those considered with a probability of 99%.
+    smallest margin, and lies (Hoeffding 1963) within sqrt(k log((k + 1) / p) / 2) of the mean.
     """
     n = d1 + d2
     within = np.ceil(np.sqrt(n * np.log(200) / 2))

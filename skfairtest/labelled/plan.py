@@ -35,8 +35,8 @@ class LabelPlan:
     Attributes
     ----------
     strata : DataFrame
-        A row for each stratum: ``group``, ``score_low`` and ``score_high`` of the judge (for the event that the metric
-        asks about), ``people``, ``labels`` and ``label_probability``.
+        A row for each stratum: ``group``, ``score_low`` and ``score_high`` of the judge (for the metric's event),
+        ``people``, ``labels`` and ``label_probability``.
     selected : ndarray of bool, shape (n_samples,)
         The people to be labelled, a random sample of each stratum.
     label_probability : ndarray of shape (n_samples,)

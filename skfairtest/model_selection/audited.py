@@ -157,9 +157,8 @@ class _Audited(MetaEstimatorMixin):
         y : array-like of shape (n_samples,)
             Labels or targets.
         sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            The groups: one or several columns of length n_samples. They are also passed to the estimator if its ``fit``
-            takes them, as fairlearn's mitigators do, and no routing request says otherwise; without routing, also to
-            the last step of a Pipeline.
+            The groups: one or several columns of length n_samples. The estimator gets them too if its ``fit`` takes
+            them and no routing request forbids it; without routing, so does the last step of a Pipeline.
         control_features : array-like, frame, mapping, or names of columns of `X`, optional
             Strata within which the tests compare groups.
         sample_weight : array-like of shape (n_samples,), optional

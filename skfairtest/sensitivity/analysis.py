@@ -73,15 +73,15 @@ class Sensitivity:
     to : str
         The assumption.
     verdict : str
-        What was found.
+        The verdict.
     frame : DataFrame
-        A row for each amount of the violation, and for each comparison: the smallest and the largest disparity and
-        p-value, by itself and adjusted, over all that is possible; whether the comparison's verdict may turn; whether
-        the p-values are ``attained`` or lie outside of all; and the ``method`` of the test.
+        A row for each amount of the violation and each comparison: the smallest and the largest possible disparity and
+        p-value, unadjusted and adjusted; whether the comparison's verdict may change; whether the p-values are
+        ``attained`` or only bounds; and the ``method``.
     survives : float
-        The largest amount with which the verdict of the whole test cannot turn; NaN where it may with the smallest.
+        The largest amount with which the verdict cannot change; NaN if it may with the smallest.
     violation : Violation
-        What amounts are.
+        The kind of amount.
 
     Examples
     --------

@@ -162,9 +162,8 @@ Step = tuple[int, float]
 def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
     """Choose among significant subgroups those that explain all of them, the strongest evidence first.
 
-    A subgroup is chosen if it still differs within the strata of those chosen, its p-value times the number of all
-    hypotheses at most `alpha`. A shorter description takes its place if that differs as well, and the subgroup does not
-    differ within it at the level.
+    A subgroup is chosen if it still differs within the strata of those chosen; a shorter description takes its place if
+    that differs as well, and the subgroup does not differ within it.
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
     given = Given(tested)

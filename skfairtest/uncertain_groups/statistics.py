@@ -102,10 +102,7 @@ def _roles(table: Floats) -> Floats:
 
 
 def _newton(rows: Rows, shares: Floats) -> Floats:
-    """Take a step of Newton's method towards the largest likelihood, with shares that add up to 1 and stay above 0.
-
-    The second derivative of the logarithm of a linear function is minus the square of its gradient.
-    """
+    """Take a step of Newton's method towards the largest likelihood, with shares that add up to 1 and stay above 0."""
     roles = np.flatnonzero(rows.counts.any(axis=0))
     likelihood = (rows.p @ shares)[:, roles]
     first = _over(rows.counts[:, roles], likelihood)
@@ -194,10 +191,7 @@ class UncertainRates:
         return linear_form(moments, self.disparity, edge)[1]
 
     def at(self, edge: float | Floats, sums: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the distance of the values from an edge, and its standard error if the edge is the truth.
-
-        If rates may differ within groups, the error is the linearized one if that is larger.
-        """
+        """Return the distance of the values from an edge, and its standard error if the edge is the truth."""
         sums = self._sums if sums is None else sums
         found = sums[..., :2]
         values, inside = self._value(found), np.clip(found, 0.0, 1.0)
