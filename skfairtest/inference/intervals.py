@@ -44,10 +44,7 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
 def crossings(
     excess: Callable[[Floats], Floats], inside: Floats, outside: Floats, steps: int = STEPS, *, unit: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """The last points without and the first with an `excess` above 0, from `inside` to `outside` (Chandrupatla 1997).
-
-    They are within `PRECISION` of each other; without any excess at `outside` both points are that.
-    """
+    """The last points without and the first with an `excess` above 0, towards `outside` (Chandrupatla 1997)."""
     with np.errstate(all="ignore"):
         new, at_new, old, at_old = outside, excess(outside), inside, excess(inside)
         never, share = ~(at_new > 0), np.full(new.shape, 0.5)

@@ -51,7 +51,8 @@ def margin_log_p(
 ) -> float:
     """Log p-value of the exact test that a difference or ratio of two rates lies beyond an edge.
 
-    The result bounds the p-value, at most a thousandth and 1e-7 above it, and is never below log(1e-6).
+    "greater": the null hypothesis is a disparity of at most `edge`. The result bounds the p-value, at most a thousandth
+    and 1e-7 above it, and is never below log(1e-6).
     """
     if alternative == "less":  # swap the groups: r1 - r2 >= e is r2 - r1 <= -e, and r1 / r2 >= e is r2 / r1 <= 1 / e
         edge = 1 / edge if disparity == "ratio" else -edge

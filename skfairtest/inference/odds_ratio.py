@@ -95,10 +95,7 @@ def _limit(strata: Strata, observed: int, error: float, *, upper: bool) -> float
 
 
 def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: float, side: str) -> float:
-    """Log p-value of the exact test that the shared odds ratio lies beyond an edge; 0 if the totals leave one outcome.
-
-    "greater": the null hypothesis is an odds ratio of at most `edge`.
-    """
+    """Log p-value of the exact test that the shared odds ratio lies beyond an edge; 0 if one outcome is possible."""
     strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
     low, high = strata.bounds
     at, upper = float(np.log(edge)), side == "greater"

@@ -287,7 +287,7 @@ def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> 
 def bins_of(score: Floats, labelled: Floats, most: int | None = None) -> Positions:
     """Return each person's bin: scores in it are alike, and it expects at least `EXPECTED` labels.
 
-    Neighbouring scores are joined by Ward's rule; last those without any label. The labels' values play no part.
+    Neighbouring scores are joined by Ward's rule; the labels' values play no part.
     """
     levels, place = np.unique(score, return_inverse=True)
     if len(levels) > QUANTILES:
