@@ -343,7 +343,7 @@ class FairnessTest(GroupsTest):
             The assumption. "missing_groups": up to a share of the people of unknown group may be in any group, while
             the others are missing by chance (the test was fitted with ``missing="exclude"`` or ``"bounds"``).
             "confounding": an unmeasured variable changes the odds of being in a group by up to a factor, within strata
-            of `control_features` (Rosenbaum's gamma).
+            of `control_features` if there are any (Rosenbaum's gamma).
         at : float or array-like of float, optional
             Shares or factors in the frame.
 
