@@ -73,11 +73,11 @@ def label_plan(
     """Plan which people to label, so that a difference of rates between groups is known well.
 
     Within each group people with similar scores of the judge are a stratum, which gets labels in proportion to its
-    share of the group times the standard deviation of its labels (Neyman 1934), if the judge were right; at least 10%
-    uncertainty is assumed, and every stratum gets a few labels. The width is that of the test's interval if the judge
-    is right on average among people with the same prediction. If the judge overestimates rare events, the planned width
-    is too small: calibrate its scores first, on as few as 100 random labels. The later test is valid however wrong the
-    judge is.
+    share of the group times the standard deviation of its labels (Neyman 1934), if the judge were right, with rates
+    between 10% and 90%; every stratum gets a few labels. The width is that of the test's interval if the judge is right
+    on average among people with the same prediction. If the judge overestimates rare events, the planned width is too
+    small: calibrate its scores first, on as few as 100 random labels. The later test is valid however wrong the judge
+    is.
 
     Parameters
     ----------
