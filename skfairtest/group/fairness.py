@@ -58,11 +58,11 @@ class FairnessTest(GroupsTest):
         None: the `X` of `fit` is the predictions.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         Names of metrics here, in scikit-learn, fairlearn and the literature; their functions and scorers; any
-        ``f(y_true, y_pred)``; any function that takes ``sensitive_features`` (null hypothesis: groups are independent
-        of truth and prediction). A dict's keys are names in the results.
+        ``f(y_true, y_pred)``; any function of ``sensitive_features`` too (null hypothesis: groups are independent of
+        truth and prediction). Keys of a dict are names in results.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
         All pairs of groups, or each group against everyone, everyone else, `reference_group`, or the group with the
-        highest or lowest value in the data (adjusted for all pairs, as the data choose it).
+        highest or lowest value in the data (adjusted for all pairs).
     reference_group : label or tuple of labels, optional
         A tuple for several sensitive features.
     disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
@@ -72,7 +72,7 @@ class FairnessTest(GroupsTest):
         "greater": the group's value is larger. "equivalence": the disparity lies within the margin.
     margin : float or tuple, optional
         Tolerated disparity: a difference, or a ratio in (0, 1] that means [margin, 1/margin]. With "equivalence" also
-        the lowest and the highest one, either of them possibly None (non-inferiority).
+        the lowest and the highest one, either possibly None (non-inferiority).
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "diciccio"}, default="auto"
         "auto" is exact for rates if the null distribution can be enumerated, otherwise a score test, permutations (with
         at least the p-value of Welch's t or of the normal distribution) or bootstrap samples, as each row's ``method``
@@ -84,29 +84,28 @@ class FairnessTest(GroupsTest):
     strata_weights : mapping or callable, optional
         Weights of strata in a pooled difference or ratio of rates: one for each stratum label, or a function
         ``f(n_group, n_other)`` of arrays of people per stratum. None: Mantel and Haenszel's. The null hypothesis
-        remains that rates are equal in every stratum.
+        remains equality in every stratum.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         "auto": Holm's step-down, with Shaffer's smaller factors for all pairs of three or more groups.
     confidence_level : float, default=0.95
         Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999
-        Resamples drawn. "adaptive" stops a comparison when 20 were at least as extreme as the data (Besag and Clifford
-        1991).
+        Resamples; "adaptive" stops after 20 at least as extreme as the data (Besag and Clifford 1991).
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
-        People whose sensitive feature is missing are an error, left out and counted, a group, or, of rates, assigned in
-        all ways: the largest p-value and the widest interval hold.
+        People whose sensitive feature is missing are an error, left out, a group, or, for rates, assigned in all ways:
+        the largest p-value and the widest interval hold.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
     prediction_threshold : float, optional
-        Predict the positive label from this score on. None: the model's predictions, or `y_pred`.
+        Predict the positive label from this score on.
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The method that gives scores. "predict" is for models whose ``predict`` gives probabilities.
+        The method for scores; "predict" if it returns probabilities.
     random_state : int, RandomState, Generator or None
         Seed of resamples and of randomised predictions.
     unit : str, default="people"
         The rows' name in reports, in the plural, such as "answers".
     n_jobs : int, optional
-        Number of processes. The result does not depend on it.
+        Number of processes.
     verbose : int, default=0
         1 shows progress.
 
@@ -143,13 +142,13 @@ class FairnessTest(GroupsTest):
     binning_error_ : float
         The largest possible effect of bins of scores on a group's value.
     groups_, pos_label_, negative_labels_, n_samples_, n_unknown_ : object
-        Groups, labels, people in a group, and people whose sensitive feature is missing.
+        Groups, labels, and the numbers of people of known and of unknown group.
     disparity_bounds_, p_value_bounds_, bounds_ : object
         With ``missing="bounds"`` only: the range over all assignments, and a row for each comparison.
 
     See Also
     --------
-    CountTable : The table that every test starts from.
+    CountTable : The table behind every test.
     Rate, ScoreMetric : Declare your own metric.
     CorrelationFairnessTest : For a continuous sensitive feature.
 
