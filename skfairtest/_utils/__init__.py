@@ -1,1 +1,1 @@
-"""What every estimator needs and no statistician: base class, progress, seeds, checks, errors, array types."""
+"""Shared tools of estimators: base class, progress, seeds, checks, errors, array types."""

@@ -1,13 +1,4 @@
-"""Estimators of scikit-learn that are tests: what they share, their state, and their `random_state`.
-
-State that any format can keep: frames in plain parts, as persistence without pickle asks (skops).
-
-Every kind of `random_state` to one seed sequence, whose children do not depend on who draws first.
-
-What makes a test a scikit-learn estimator that never fits, and never copies, the model it is about.
-
-Labels of any type as files hold them.
-"""
+"""Estimators of scikit-learn that are tests: their parameters, their state, and their `random_state`."""
 
 import copy
 import datetime

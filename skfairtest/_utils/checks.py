@@ -106,9 +106,7 @@ def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
 
 
 def origin(values: Floats) -> float:
-    """Return the smallest value where all lie far from 0 compared with their spread, else 0.
-
-    Subtracting it is exact, and what does not depend on the zero of a scale keeps its digits.
+    """Return the smallest value if all lie far from 0 compared with their spread, else 0; subtracting it is exact.
 
     Examples
     --------

@@ -1,11 +1,4 @@
-"""What is wrong with a call: errors, warnings, and keywords that nobody knows.
-
-What was wrong with a parameter, and why a test has nothing to say, for those who have to tell these apart.
-
-Where a warning comes from, as the user sees it.
-
-Keywords that users guess: an unknown one is answered with the right name, and signatures stay as they are.
-"""
+"""Errors and warnings about parameters, and suggestions for unknown keywords."""
 
 from __future__ import annotations
 
@@ -217,7 +210,7 @@ BY_POSITION = {
 
 
 def meant(keyword: str, parameters: Iterable[str]) -> str | None:
-    """What to type instead of a keyword that is no parameter; None where nothing is near.
+    """The parameter closest to an unknown keyword; None if none is near.
 
     Examples
     --------
@@ -232,7 +225,7 @@ def meant(keyword: str, parameters: Iterable[str]) -> str | None:
 
 
 def meant_value(value: Any, choices: Iterable[Any]) -> str | None:
-    """What to type instead of a value that is no choice; None where nothing is near.
+    """The choice closest to an invalid value; None if none is near.
 
     Examples
     --------
@@ -267,9 +260,7 @@ class Constructor(classmethod):  # type: ignore[type-arg]
 
 
 def answering_guesses(function: Function, owner: str = "", forget: Callable[..., None] | None = None) -> Function:
-    """A function that names the parameter that was probably meant where it is given an unknown keyword.
-
-    Of too many arguments by position it says which it takes, and what the next one is called.
+    """A function that suggests the right name if it is given an unknown keyword.
 
     Examples
     --------

@@ -50,19 +50,13 @@ one_blas_thread = _OneThread()
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread of all libraries, in a ``with`` statement: sums of scikit-learn's models are then the same.
-
-    The number of OpenMP's threads belongs to the thread that sets it, and is restored there.
-    """
+    """One thread of all libraries, in a ``with`` statement: sums of scikit-learn's models are then the same."""
     with one_blas_thread, _libraries("openmp").limit(limits=1):
         yield
 
 
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
-    """Call a function with each piece of work; give the results in the order of the pieces, as they come.
-
-    Processes are started only if the first piece announces that the work takes longer than starting them.
-    """
+    """Call a function with each piece of work; give the results in the order of the pieces, as they come."""
     backend, _ = get_active_backend()
     workers: int = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
     is_local = type(backend).__module__ == "joblib._parallel_backends"

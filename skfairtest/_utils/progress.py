@@ -1,7 +1,6 @@
-"""How far a long computation is: one line for all of it, wherever it is shown.
+"""Progress of a long computation: one line for all of it.
 
-Computations are nested: an audit runs tests, and these draw resamples. Each says how many parts it has and when one of
-them is finished; only the outermost begins a line, which names what is being done inside.
+Computations are nested; each announces its parts, and only the outermost begins a line.
 """
 
 import sys

@@ -46,7 +46,7 @@ def printable(text: str) -> str:
 def label(value: Any) -> str:
     r"""Write a group, stratum or metric on one line; characters that would move the cursor are written as escapes.
 
-    A name that is empty, or has spaces at an end, is quoted: it would be invisible, or look like another one.
+    A name that is empty, or has spaces at an end, is quoted.
 
     Examples
     --------

@@ -63,9 +63,9 @@ class AdjustedFairnessTest(GroupsTest):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
-    Covariates may be numbers of any kind; they are never cut into strata. What models of other people predict from them
-    is taken from the outcome and the group. The test is valid in large samples, as long as the product of the errors of
-    both models vanishes faster than one over the square root of the number of people.
+    Covariates are never cut into strata: cross-fitted predictions from them are subtracted from the outcome and from
+    the group. The test is valid in large samples if the product of the errors of both models vanishes faster than one
+    over the square root of the number of people.
 
     Parameters
     ----------
@@ -84,13 +84,12 @@ class AdjustedFairnessTest(GroupsTest):
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         How p-values are adjusted for the number of comparisons; "auto" is Holm.
     outcome_model, group_model : regressor or classifier, optional
-        What predicts the outcome, and membership in a group, from the covariates: any of scikit-learn's; copies are
-        fitted. A classifier is asked for probabilities. None: least squares, or for two labels logistic regression, on
-        each covariate, its parts above five quantiles, and the products of all pairs of at most 15; and then boosted
-        trees of what these leave. They are handed a frame: numbers as they are, and of other covariates a column of
-        zeros and ones for each value but the last.
+        Models of the outcome and of membership in a group, given the covariates: any of scikit-learn's; copies are
+        fitted, and classifiers predict probabilities. None: least squares, or for two labels logistic regression, on
+        each covariate, its parts above five quantiles, and the products of all pairs of at most 15; then boosted trees
+        of the residuals. They get a frame with covariates that are not numbers as columns of zeros and ones.
     n_folds : int, default=5
-        Parts of the people, each of which is predicted by models of the others.
+        Number of folds, each predicted by models fitted to the others.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     pos_label : label, optional
@@ -109,8 +108,8 @@ class AdjustedFairnessTest(GroupsTest):
     rejected_, concern_ : bool
         ``p_value_ <= 1 - confidence_level``.
     caution_ : str
-        A sign that a disparity may be confounding that the models did not learn: they explain nothing of the outcome,
-        or averages of the people with the most similar covariates predict what they leave. Empty if there is none.
+        A sign of confounding that the models did not learn: they explain nothing of the outcome, or averages of people
+        with similar covariates predict the residuals. Empty if there is no sign.
     statistic_, disparity_ : float
         Of the comparison that sets `p_value_`.
     confidence_interval_ : tuple of float
@@ -118,10 +117,9 @@ class AdjustedFairnessTest(GroupsTest):
     comparisons_ : DataFrame
         One row per comparison. ``value_group`` and ``value_other`` are the means of the outcome, ``unadjusted`` is
         their difference. ``disparity`` is the difference given the covariates (see the notes), in units of the outcome;
-        the interval holds those that are not rejected. ``outcome_explained`` and ``group_explained`` are the shares of
-        variance that the models predict of people they have not seen; a share below 0 says that the mean would have
-        predicted better. Of a group and another whose outcomes are all the same, or determined by the covariates, the
-        disparity is undefined: it counts as a hypothesis with the p-value 1, and ``method`` says why.
+        ``outcome_explained`` and ``group_explained`` are the out-of-fold shares of variance that the models explain,
+        negative if the mean predicts better. If the outcomes of both groups are constant, or determined by the
+        covariates, the disparity is undefined, with the p-value 1, and ``method`` says why.
     excluded_ : DataFrame
         Groups and comparisons that were left out, with the reason and the number of people.
     method_, adjust_, n_resamples_ : object
@@ -136,20 +134,17 @@ class AdjustedFairnessTest(GroupsTest):
 
     Notes
     -----
-    With the residuals e of the outcome and x of the group's indicator, the statistic is the mean of e x
-    divided by its standard error (the generalised covariance measure, Shah and Peters 2020), and the disparity is sum(e
-    x) / sum(x^2): the group's coefficient in the partially linear model. The standard error also counts that
-    predictions vary with the people they are learned from.
+    With the residuals e of the outcome and x of the group indicator, the statistic is the mean of e x divided by its
+    standard error (the generalised covariance measure, Shah and Peters 2020), and the disparity is sum(e x) / sum(x^2):
+    the group's coefficient in the partially linear model. The standard error also counts that predictions vary with the
+    people they are learned from.
 
-    Where the difference depends on the covariates, it is an average with the weights P(D = 1 | X) P(D = 0 | X), so that
-    people count most whose covariates are found in both groups. Where covariates determine the group, there is nothing
-    to compare, and the interval is infinite. A difference that changes its sign with the covariates cancels out.
+    If the difference depends on the covariates, it is an average with the weights P(D = 1 | X) P(D = 0 | X), so
+    differences of opposite signs can cancel. If covariates determine the group, the interval is infinite.
 
-    The test is as good as the models: confounding that they do not learn stays in the residuals of any number of
-    people; `caution_` shows signs of it.
+    Confounding that the models do not learn stays in the residuals; `caution_` shows signs of it.
 
-    A covariate that is itself unfair, such as a grade given by the same supervisor, explains a disparity away, and what
-    is not recorded adjusts for nothing.
+    A covariate that is itself unfair, such as a grade given by the same supervisor, explains a disparity away.
 
     References
     ----------
@@ -159,7 +154,7 @@ class AdjustedFairnessTest(GroupsTest):
 
     Examples
     --------
-    Pay follows experience, of which men have more; nothing else differs.
+    Pay rises with experience, and men have more of it; nothing else differs.
 
     >>> import numpy as np
     >>> from skfairtest import AdjustedFairnessTest
@@ -261,7 +256,7 @@ class AdjustedFairnessTest(GroupsTest):
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
+            If a parameter or an input is not usable.
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
@@ -439,23 +434,23 @@ class AdjustedFairnessTest(GroupsTest):
         return self
 
     def sensitivity(self, to: str = "confounding", *, at: Any = None) -> Sensitivity:
-        """Ask how far the verdict survives a confounder that is not among the covariates.
+        """Analyse how strong a confounder outside the covariates would have to be to reverse the verdict.
 
         Parameters
         ----------
         to : {"confounding"}
-            What may be otherwise: a variable was not measured that the outcome and the group depend on.
+            An unmeasured variable affects the outcome and the group.
         at : float or array-like of float, optional
-            How strong it may be, in the frame: so many times as strong as the covariate whose omission would move the
-            disparity most. The largest strength that the verdict survives is looked for up to 20.
+            Strengths in the frame, as multiples of the covariate whose omission would move the disparity most. The
+            largest strength that the verdict survives is sought up to 20.
 
         Returns
         -------
         Sensitivity
-            Its `frame` has the smallest and the largest disparity and p-value of each comparison; the covariate that
-            is the measure (``confounder``), and the shares of what the group and the covariates leave of the outcome
-            (``outcome_explained``), and the covariates of the group (``group_explained``), that the confounder is taken
-            to explain. With shares that are both ``robustness_value`` it would explain the whole disparity.
+            Its `frame` has the smallest and the largest disparity and p-value of each comparison; the covariate of
+            comparison (``confounder``), and the shares of the residual variance of the outcome (``outcome_explained``)
+            and of the group (``group_explained``) that the confounder is assumed to explain. With both shares equal to
+            ``robustness_value`` it would explain the whole disparity.
 
         Raises
         ------
@@ -464,9 +459,8 @@ class AdjustedFairnessTest(GroupsTest):
 
         Notes
         -----
-        The p-value is that of the hypothesis that the disparity is the bias. The strength of a covariate is the share
-        of the out-of-fold loss that it saves the models that adjust, at the scale at which it saves most; they are
-        fitted again without each covariate when this is first called.
+        The p-value is that of the hypothesis that the disparity equals the bias. The strength of a covariate is the
+        increase in the models' out-of-fold loss without it; they are refitted without each covariate on the first call.
 
         References
         ----------

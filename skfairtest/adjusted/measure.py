@@ -1,4 +1,4 @@
-"""What covariates predict of an outcome and of a group, by models that have not seen who is predicted; comparisons."""
+"""Cross-fitted predictions of outcome and group from covariates, and comparisons."""
 
 from __future__ import annotations
 
@@ -96,10 +96,9 @@ def curves(model: Any) -> Any:
 
 
 class CurvesThenTrees(RegressorMixin, BaseEstimator):
-    """Curves of the columns, then boosted trees of what these leave: a number, or one of two by their probabilities.
+    """Curves of the columns, then boosted trees of the residuals: a number, or one of two by their probabilities.
 
-    Confounding stays only if both models miss it. Curves and trees are added, not averaged, which would hand a part of
-    the steps back to the curves. The penalty is light: variance of predictions only costs power, bias costs the level.
+    The penalty is light: variance of predictions only costs power, bias costs the level.
     """
 
     def __init__(self, random_state: Any = None) -> None:
@@ -204,7 +203,7 @@ class Covered(Sample):
 
 
 class Target(NamedTuple):
-    """What covariates are to predict: the outcome, or who is of the `first` group, among some groups or everyone."""
+    """A target of the covariates: the outcome, or membership of the `first` group, among some groups or everyone."""
 
     model: str
     among: frozenset[int] | None
@@ -267,12 +266,12 @@ class People:
         return everyone if target.among is None else np.flatnonzero(np.isin(self.group, [*target.among]))
 
     def values(self, target: Target) -> Floats:
-        """What is to be predicted of them."""
+        """The values of the target."""
         values = self.outcome if target.first is None else (self.group == target.first).astype(float)
         return values[self.rows(target)]
 
     def residuals(self, contrast: Contrast, left: Mapping[Target, tuple[Floats, float]]) -> Residuals:
-        """What covariates leave of the outcome and of the group of a comparison."""
+        """The residuals of the outcome and of the group of a comparison."""
         targets = Target.both(contrast)
         (outcome, of_outcome), (group, of_group) = (left[target] for target in targets)
         clusters = None if self.clusters is None else numbered(self.clusters[self.rows(targets[0])])
@@ -391,10 +390,7 @@ def measure_adjusted(
 def _doubt(
     what: str, values: Floats, own: Floats, unlike: Floats, units: Positions | None
 ) -> tuple[str, float, float] | None:
-    """Correlate what a model leaves with what neighbours predict: only if the model misses something is this above 0.
-
-    Models of a group that explain nothing are right if the group does not depend on covariates.
-    """
+    """Correlate a model's residuals with neighbours' predictions of them; above 0, the model misses something."""
     near = values - unlike
     together = own * (near - near.mean())
     by = studentized_mean(together if units is None else np.asarray(np.bincount(units, together), dtype=float))
@@ -430,7 +426,7 @@ def _undefined(outcome: Floats, residuals: Residuals) -> str:
     return "" if residuals.sums().any() else "the covariates determine the outcome or the group of everybody"
 
 
-#: What the bias of a comparison follows from: its residuals, and what each covariate explains.
+#: The basis of a comparison's bias: its residuals, and each covariate's strength.
 Omitted = tuple[Residuals, list[Strength]]
 
 

@@ -1,29 +1,26 @@
-"""Does an outcome differ between two groups among people with the same covariates (generalised covariance measure).
+"""Test of an outcome given covariates between two groups: the generalised covariance measure.
 
-What covariates predict is taken from the outcome Y and from the indicator D of the first group:
-e = Y - E(Y | X) and x = D - E(D | X). Where the outcome's mean given the
-covariates is the same in both groups, the products e x have the mean 0, and their studentized mean
-is normal in large samples, although both predictions have errors: only the product of these has to vanish faster than
-1 / sqrt(n) (Shah and Peters 2020, theorem 6).
+With the residuals e = Y - E(Y | X) of the outcome and x = D - E(D | X) of the first group's indicator, the products e x
+have the mean 0 under the null hypothesis, and their studentized mean is normal in large samples, although both
+predictions have errors: only the product of these has to vanish faster than 1 / sqrt(n) (Shah and Peters 2020, theorem
+6).
 
-With few people predictions also vary with the people they are learned from: the product e x of person i contains w_ij
-eps_j xi_i and w_ij eps_i xi_j for each person j that i is predicted from. Here eps and xi are the errors around both
-expectations, and w_ij is how much j affects the prediction of i. Weights are about symmetric, so that these numbers
-come in equal pairs, whose sum has twice the variance that they have one by one. The studentized mean is therefore
-divided by the root of 1 + (v + u) / (1 + v + u), with the variances v and u of both predictions as shares of those of
-the errors. For least squares with p columns and n people v is p / n, and so is (out - in) / (out + in), out of the mean
-squared residuals of new people and of those the model was fitted to; for models that shrink this is an upper bound
-(compare Cattaneo, Jansson and Newey 2018). It vanishes with many people.
+With few people, predictions also vary with the people they are learned from: the product e x of person i contains w_ij
+eps_j xi_i and w_ij eps_i xi_j for each person j that i is predicted from, with the errors eps and xi around both
+expectations. Weights w are about symmetric, so that these numbers come in equal pairs, whose sum has twice the
+variance. The studentized mean is therefore divided by the root of 1 + (v + u) / (1 + v + u), with the variances v and u
+of both predictions as shares of those of the errors. For least squares with p columns v is p / n, and so is (out - in)
+/ (out + in), out of the mean squared residuals of new people and of those the model was fitted to; for models that
+shrink this is an upper bound (compare Cattaneo, Jansson and Newey 2018).
 
-A variable Z that was left out moves the coefficient of the group by at most
+An omitted variable Z moves the coefficient of the group by at most
 
     S sqrt(R2_Y R2_D / (1 - R2_D)),
 
-where S is the standard deviation of what covariates and group leave of the outcome, divided by that of what covariates
-leave of the group; R2_Y is the share that Z explains of the former, and R2_D that of the latter (Cinelli and Hazlett
-2020, equation 10; Chernozhukov et al. 2022 of partially linear models, which learn any curves). How large these shares
-may be is told by the covariates that were measured: Z is taken to explain k times as much as the strongest of them
-(Cinelli and Hazlett 2020, section 4.4), by the loss out of fold of the models that adjust, with and without it.
+with S the residual standard deviation of the outcome, given covariates and group, divided by that of the group given
+the covariates; R2_Y and R2_D are the shares of these that Z explains (Cinelli and Hazlett 2020, equation 10;
+Chernozhukov et al. 2022 for partially linear models). Z is taken to explain k times as much as the strongest measured
+covariate (Cinelli and Hazlett 2020, section 4.4), by the models' out-of-fold loss with and without it.
 
 References
 ----------
@@ -77,16 +74,10 @@ def variance_of_predictions(new: float, seen: float) -> float:
 
 @dataclass(frozen=True)
 class Residuals:
-    """What covariates leave of an outcome and of the indicator of a group, for the people of one comparison.
+    """The residuals of an outcome and of a group's indicator, given covariates, for the people of one comparison.
 
-    Parameters
-    ----------
-    outcome, group : ndarray of shape (n,)
-        Residuals of people whom neither prediction has been fitted to.
-    units : ndarray of shape (n,) or None
-        The number of the cluster of each person, from 0 on; None: people are independent.
-    varying : float
-        The variances of both predictions, each as a share of that of the errors, added up.
+    `units` numbers each person's cluster from 0; None: people are independent. `varying` is the sum of the variances of
+    both predictions, as shares of those of the errors.
 
     Examples
     --------
@@ -121,11 +112,7 @@ class Residuals:
 
     @property
     def coefficient(self) -> float:
-        """The effect in the partially linear model, sum(e x) / sum(x^2) (Robinson 1988).
-
-        It is the difference of the groups given the covariates, averaged with the weights
-        P(D = 1 | X) P(D = 0 | X): most where both groups are found.
-        """
+        """The effect in the partially linear model, sum(e x) / sum(x^2) (Robinson 1988)."""
         return float((self.outcome @ self.group) / (self.group @ self.group))
 
     @property
@@ -139,9 +126,7 @@ class Residuals:
         return studentized_mean(self.sums() - coefficient * self.squares) / self.inflation
 
     def limits(self, below: float, above: float) -> tuple[float, float]:
-        """Return the coefficients whose statistic is no larger than one value, and no smaller than minus another.
-
-        They are infinite where covariates say nearly always which group people are in.
+        """The coefficients at which the statistic is one value and minus another; infinite if they do not exist.
 
         Examples
         --------
@@ -201,7 +186,7 @@ class Residuals:
 
 @dataclass(frozen=True)
 class Strength:
-    """What a covariate explains of the outcome given the group, and of the group, beyond all other covariates.
+    """The shares of outcome (given the group) and group that a covariate explains beyond the others.
 
     Examples
     --------
@@ -237,7 +222,7 @@ class Strength:
 
 
 def strength_of(name: str, full: Residuals, short: Residuals) -> Strength:
-    """What a covariate explains: by how much the loss out of fold is larger without it.
+    """The strength of a covariate: the increase in out-of-fold loss without it.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from skfairtest._utils.text import label
 
 
 class Status(IntEnum):
-    """What the process returns; what is done has detected no significant disparity."""
+    """The exit status of the process."""
 
     DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, NOT_TESTED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -38,7 +38,7 @@ _CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")
 
 
 class BadInput(Exception):
-    """What was asked cannot be done with what was given; the message says what to do."""
+    """The input cannot be used; the message says what to do."""
 
 
 def one_line(text: object) -> str:

@@ -29,7 +29,7 @@ def output(text: str) -> Any:
 
 
 def level(alpha: float | None) -> float | None:
-    """Refuse a significance level that is none."""
+    """Refuse an invalid significance level."""
     if alpha is not None and not (0 < alpha < 1 and 0 < 1 - alpha < 1):  # a test knows one minus it
         raise typer.BadParameter(f"must lie between 0 and 1, such as 0.05; found {alpha:g}")
     return alpha

@@ -1,4 +1,4 @@
-"""Where results go: a screen, a pipe and files; and what the package says meanwhile."""
+"""Output of results to the screen, a pipe and files, and of warnings."""
 
 import os
 import sys

@@ -160,7 +160,7 @@ def _text(path: str, data: bytes, encoding: str) -> str:
 
 
 def _check_lines(path: str, data: bytes, separator: str) -> None:
-    """Refuse a CSV file of which a line is malformed."""
+    """Refuse a CSV file with a malformed line."""
     text, width = io.StringIO(_text(path, data, "utf-8").removeprefix("\ufeff"), newline=""), 0
     reader = csv.reader(text, delimiter=separator, strict=True)
     try:

@@ -41,11 +41,10 @@ CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
 class CorrelationFairnessTest(GroupsTest):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
-    Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never cut
-    into groups, and each of several is tested by itself. The outcome is permuted, and each permutation's correlation is
-    divided by its own standard error. If outcome and feature are independent, the test is exact in samples of any size.
-    If they are uncorrelated but dependent (errors that vary more among the young, but are no larger on average), it is
-    valid in large samples, where the ordinary permutation test is not.
+    Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The outcome is permuted,
+    and each permutation's correlation is divided by its own standard error. If outcome and feature are independent, the
+    test is exact in samples of any size. If they are uncorrelated but dependent (errors that vary more among the young,
+    but are no larger on average), it is valid in large samples, unlike the ordinary permutation test.
 
     Parameters
     ----------
@@ -64,8 +63,7 @@ class CorrelationFairnessTest(GroupsTest):
     confidence_level : float, default=0.95
         Confidence level of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999
-        Number of permutations. "adaptive": permute until 20 are at least as extreme as the data, for every comparison,
-        but at most 9999 times.
+        Number of permutations. "adaptive": until 20 are at least as extreme as the data, at most 9999.
     pos_label : label, optional
         The positive one of a classifier's two classes. None: 1 of {0, 1} or {-1, 1}, or True; other classes need one.
     random_state : int, RandomState, Generator or None
@@ -114,19 +112,16 @@ class CorrelationFairnessTest(GroupsTest):
     With control features, the outcome is permuted within strata (at most 1,000 of all features
     together), and the correlation is of deviations from the stratum's mean (Spearman: of ranks within the stratum).
 
-    An interval contains the correlations that the test does not reject. The critical value is that of the permutations,
-    at the level of the test divided by the number of features. For "pearson" the
-    standard error is computed at each hypothetical correlation, so that the interval is not centred at the estimate;
-    for "spearman" it is computed at the estimate. The interval contains zero if, and only if, the comparison is not
-    rejected. If there are too few permutations to reject anything, the critical value is Student's t.
+    An interval contains the correlations that the test does not reject, with the critical value of the permutations at
+    the level divided by the number of features, or Student's t if there are too few permutations to reject anything.
+    For "pearson" the standard error is computed at each hypothetical correlation, for "spearman" at the estimate. The
+    interval contains zero if, and only if, the comparison is not rejected.
 
     Measured coverage at a nominal .95: "pearson" .94 to .97 for 40 and 200 people with normal, lognormal and Student's
-    t variables (3 degrees of freedom), with an outcome whose spread grows with the feature, and for three features
-    together; .92 to .97 for 8 to 20 people. "spearman" .92 to .97 for 40 and 200 people. Coverage of both is too low if
-    mean and spread of the outcome grow steeply with the feature: with b x + eps x^2, normal x and eps and a correlation
-    of .6, "pearson" covers .82 for 40 people, .86 for 200 and .92 for 1,000, and "spearman" .85 for 40 and .94 for 200.
-    With Spearman and fewer than about 10 people, standard errors are so uncertain that a perfect order is not the only
-    extreme one.
+    t variables (3 degrees of freedom), .92 to .97 for 8 to 20 people; "spearman" .92 to .97 for 40 and 200 people.
+    Coverage is too low if mean and spread of the outcome grow steeply with the feature: with b x + eps x^2, normal x
+    and eps and a correlation of .6, "pearson" covers .82 for 40 people, .86 for 200 and .92 for 1,000, and "spearman"
+    .85 for 40 and .94 for 200.
 
     References
     ----------

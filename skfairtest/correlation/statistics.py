@@ -1,24 +1,21 @@
 r"""Permutation tests of correlation that stay valid where the two are dependent but not correlated.
 
-Permuting e against x makes them independent, which is more than uncorrelated. The ordinary permutation test of
-Pearson's r rejects uncorrelated but dependent data far too often, or hardly ever. Divided by its own standard error on
-the data and on every permutation, the statistic has the same limiting distribution in both cases.
+Permuting e against x makes them independent, which is more than uncorrelated. Divided by its own standard error on the
+data and on every permutation, the statistic has the same limiting distribution in both cases.
 
 Pearson's r, with x and e centred (DiCiccio and Romano 2017; DiCiccio et al. 2020, section 4.1)::
 
     S = sqrt(n) r / tau,    tau^2 = mean(x^2 e^2) / (mean(x^2) mean(e^2)),    so that S = sum(x e) / sqrt(sum(x^2 e^2)).
 
-tau is the standard error where r = 0 only. Elsewhere it is that of the influence function, of standardized x and e::
+tau is the standard error at r = 0 only; otherwise it is that of the influence function, of standardized x and e::
 
     IF_i(rho) = x_i e_i - rho (x_i^2 + e_i^2) / 2,    variance of r = sum(IF(r)^2) / (n (n - n_strata - 1)).
 
-The mean of IF(rho) is r - rho, and IF(0) makes S. An interval is therefore made of all rho that are not rejected by
+The mean of IF(rho) is r - rho, and IF(0) gives S. An interval holds all rho that are not rejected by
 
     S(rho) = sum IF_i(rho) / sqrt(sum IF_i(rho)^2)
 
-at the critical value of the permutations of S = S(0): the solutions around r of a quadratic inequality, among which 0
-is only if S does not reject it. With heavy tails the variance estimated at r is small just if r is far from the truth;
-the variance estimated at the truth is not, so that this interval covers it.
+at the critical value of the permutations of S = S(0): the solutions around r of a quadratic inequality.
 
 Spearman's rho is the correlation of midranks. With a = F(x) - 1/2 and b = G(e) - 1/2 (F and G count ties as one half),
 C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), each rank depends on all people::
@@ -27,12 +24,11 @@ C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), each rank depe
     IF of C = a b + h + k - 3 C,    IF of V = (mean(p^2) - p_i^2) / 4,  p_i the share of people tied with i in x,
     IF of rho = IF of C / sqrt(V W) - rho / 2 (IF of V / V + IF of W / W),    variance of rho = mean(IF^2) / n.
 
-Sorted once, h and k are cumulative sums. tau on ranks leaves h and k out, and rejects more than a tenth of true null
-hypotheses at a nominal 5%. Ranks have no heavy tails: an interval is rho plus and minus the critical value times the
-standard error.
+tau on ranks leaves h and k out, and rejects more than a tenth of true null hypotheses at a nominal 5%. An interval is
+rho plus and minus the critical value times the standard error.
 
-With strata, x and e are centred (or ranked) and e is permuted within each; the pooled correlation is of all people's
-centred values. Influence functions then have the stratum's C where C_s stands: a b + h + k - 2 C_s - C.
+With strata, x and e are centred (or ranked) and e is permuted within each. Influence functions then have the stratum's
+C_s: a b + h + k - 2 C_s - C.
 
 References
 ----------
@@ -127,8 +123,7 @@ def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, orde
 class Estimates(NamedTuple):
     """Estimates from the data, each of shape (n_features, n_results): pooled first, then each stratum; nan if left out.
 
-    `variance` holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 of a correlation that is larger by d;
-    `skewness` is that of the mean product of independent values as skewed as these.
+    `variance` holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 of a correlation that is larger by d.
     """
 
     correlation: Floats
@@ -232,7 +227,7 @@ class _Pearson:
 
 
 def _centred(values: Floats, pairs: Pairs) -> Floats:
-    """Deviations from the stratum's mean, the largest of which is 1."""
+    """Deviations from the stratum's mean, scaled to a maximum of 1."""
     values = values - np.apply_along_axis(origin, -1, values)[..., None]
     scale = np.abs(values).max(axis=-1, keepdims=True)
     values = values / np.where(scale > 0, scale, 1.0)

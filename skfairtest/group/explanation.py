@@ -23,15 +23,15 @@ class Explanation:
     Parameters
     ----------
     metric, group, other, standard : object
-        The metric and the groups compared, and whose composition is the standard.
+        The metric, the groups compared, and the standard composition.
     parts : DataFrame
-        Rows ``difference``, ``composition``, ``treatment`` and ``no_counterpart``, of which the last three add up to
+        Rows ``difference``, ``composition``, ``treatment`` and ``no_counterpart``, whose last three add up to
         the first; ``value``, ``standard_error``, ``ci_low``, ``ci_high`` (delta method, pointwise).
     by_stratum : DataFrame
         A row for each stratum: ``share_group``, ``share_other``, ``value_group``, ``value_other``, ``composition``,
         ``treatment`` and its ``standard_error``. Sums are those of `parts`.
     pos_label : object
-        The positive label, where there is one.
+        The positive label, if any.
     """
 
     metric: str

@@ -47,10 +47,10 @@ from skfairtest.tables import Sample
 class FairnessTest(GroupsTest):
     """Test whether a fairness metric differs between groups by more than chance explains.
 
-    Null hypothesis: `metric` is equal in the groups that are compared (with `margin`: it does not differ by more than
-    the margin; with ``alternative="equivalence"``: it does differ by more). Rates are compared by Boschloo's exact
-    unconditional test among the people who meet the rate's condition, whose false-positive rate is never above the
-    level. Tests of other metrics are asymptotically valid, and permutations exact if the groups have one distribution.
+    Null hypothesis: `metric` is equal in the compared groups (with `margin`: it does not differ by more than the
+    margin; with ``alternative="equivalence"``: it does differ by more). Rates are compared by Boschloo's exact
+    unconditional test, whose false-positive rate never exceeds the level. Tests of other metrics are asymptotically
+    valid, and permutations exact if the groups have the same distribution.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class FairnessTest(GroupsTest):
         None: the `X` of `fit` is the predictions.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         Names of metrics here, in scikit-learn, fairlearn and the literature; their functions and scorers; any
-        ``f(y_true, y_pred)``; any function that takes ``sensitive_features`` (null hypothesis: groups are independent
-        of truth and prediction). A dict's keys are names in the results.
+        ``f(y_true, y_pred)``; any function of ``sensitive_features`` too (null hypothesis: groups are independent of
+        truth and prediction). Keys of a dict are names in results.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
         All pairs of groups, or each group against everyone, everyone else, `reference_group`, or the group with the
-        highest or lowest value in the data (adjusted for all pairs, as the data choose it).
+        highest or lowest value in the data (adjusted for all pairs).
     reference_group : label or tuple of labels, optional
         A tuple for several sensitive features.
     disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
@@ -72,7 +72,7 @@ class FairnessTest(GroupsTest):
         "greater": the group's value is larger. "equivalence": the disparity lies within the margin.
     margin : float or tuple, optional
         Tolerated disparity: a difference, or a ratio in (0, 1] that means [margin, 1/margin]. With "equivalence" also
-        the lowest and the highest one, of which one may be None (non-inferiority).
+        the lowest and the highest one, either possibly None (non-inferiority).
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "diciccio"}, default="auto"
         "auto" is exact for rates if the null distribution can be enumerated, otherwise a score test, permutations (with
         at least the p-value of Welch's t or of the normal distribution) or bootstrap samples, as each row's ``method``
@@ -80,34 +80,32 @@ class FairnessTest(GroupsTest):
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
         Standard error that studentizes a resampled disparity. "auto": the metric's own.
     within : {"auto", None, "y_true", "y_pred"}, default="auto"
-        Among which people labels are permuted. Anything but "auto" changes the null hypothesis to equal conditional
-        distributions.
+        The column within whose levels labels are permuted; anything but "auto" tests equal conditional distributions.
     strata_weights : mapping or callable, optional
-        With control features, how strata weigh in a pooled difference or ratio of rates: a weight for each stratum
-        label, or a function ``f(n_group, n_other)`` of arrays of the people behind each stratum's rates. None: Mantel
-        and Haenszel's weights. The null hypothesis remains that rates are equal in every stratum.
+        Weights of strata in a pooled difference or ratio of rates: one for each stratum label, or a function
+        ``f(n_group, n_other)`` of arrays of people per stratum. None: Mantel and Haenszel's. The null hypothesis
+        remains equality in every stratum.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         "auto": Holm's step-down, with Shaffer's smaller factors for all pairs of three or more groups.
     confidence_level : float, default=0.95
         Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999
-        Resamples drawn. "adaptive" stops a comparison when 20 were at least as extreme as the data (Besag and Clifford
-        1991).
+        Resamples; "adaptive" stops after 20 at least as extreme as the data (Besag and Clifford 1991).
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
-        People whose sensitive feature is missing are an error, left out and counted, a group, or, of rates, assigned in
-        all ways: the largest p-value and the widest interval hold.
+        People whose sensitive feature is missing are an error, left out, a group, or, for rates, assigned in all ways:
+        the largest p-value and the widest interval hold.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
     prediction_threshold : float, optional
-        Predict the positive label from this score on. None: the model's predictions, or `y_pred`.
+        Predict the positive label from this score on.
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
-        The method that gives scores. "predict" is for models whose ``predict`` gives probabilities.
+        The method for scores; "predict" if it returns probabilities.
     random_state : int, RandomState, Generator or None
         Seed of resamples and of randomised predictions.
     unit : str, default="people"
-        What reports call the rows, in the plural: "answers" of a language model.
+        The rows' name in reports, in the plural, such as "answers".
     n_jobs : int, optional
-        Number of processes. The result does not depend on it.
+        Number of processes.
     verbose : int, default=0
         1 shows progress.
 
@@ -126,15 +124,15 @@ class FairnessTest(GroupsTest):
     by_group_ : DataFrame
         People, values and pointwise limits, indexed like fairlearn's ``MetricFrame.by_group``.
     comparisons_ : DataFrame
-        One row per comparison; ``stratum`` is None where strata are pooled.
+        One row per comparison; ``stratum`` is None if strata are pooled.
     excluded_ : DataFrame
-        What was left out, with the reason and the counts.
+        Groups and strata left out, with the reason and the counts.
     homogeneity_ : DataFrame
         With control features, whether each pooled disparity is the same in every stratum.
     standardized_differences_ : DataFrame
         Of means of numbers, Cohen's d with an interval of the same test.
     breaking_point_ : DataFrame
-        Of tests of rates, how few decisions or true labels of one group would reverse the verdict if changed.
+        For rates, the fewest changed decisions or true labels of one group that would reverse the verdict.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under resampling; None if every null distribution was enumerated.
     p_value_interval_ : tuple of float
@@ -142,15 +140,15 @@ class FairnessTest(GroupsTest):
     method_, variance_, within_, adjust_, n_resamples_ : object
         What was run.
     binning_error_ : float
-        The largest amount by which bins of scores may have moved a group's value.
+        The largest possible effect of bins of scores on a group's value.
     groups_, pos_label_, negative_labels_, n_samples_, n_unknown_ : object
-        Groups, labels, people in a group, and people whose sensitive feature is missing.
+        Groups, labels, and the numbers of people of known and of unknown group.
     disparity_bounds_, p_value_bounds_, bounds_ : object
         With ``missing="bounds"`` only: the range over all assignments, and a row for each comparison.
 
     See Also
     --------
-    CountTable : The table that every test starts from.
+    CountTable : The table behind every test.
     Rate, ScoreMetric : Declare your own metric.
     CorrelationFairnessTest : For a continuous sensitive feature.
 
@@ -280,7 +278,7 @@ class FairnessTest(GroupsTest):
         self._setup = replace(setup, unique=setup.unique and self.unit == GroupsTest.unit)
         self._feature = self._setup.features
         self._null_histogram = later(null_histogram_of, leading)
-        # What the power of the strongest evidence follows from, and the sensitivity of the verdict.
+        # The basis of the power of the strongest evidence, and of the sensitivity of the verdict.
         self._supposed = later(Supposed.of, leading, verdict.level, settings.n_resamples)
         self._counted = Counted.of(result)
         self._breaking = breaking_point_of([result])
@@ -297,9 +295,8 @@ class FairnessTest(GroupsTest):
     ) -> Explanation:
         """Decompose a difference of two groups over the control features that the test was fitted with.
 
-        How much of the difference is composition (the groups are spread differently over the strata), and how much is
-        different values within strata? A decomposition is descriptive; the hypothesis that values are equal within
-        strata is tested by the test itself.
+        Composition is the part due to different shares of the strata; the rest is different values within strata. A
+        decomposition is descriptive; the test itself is about the values within strata.
 
         Parameters
         ----------
@@ -337,17 +334,17 @@ class FairnessTest(GroupsTest):
         return replace(found, pos_label=self.pos_label_)
 
     def sensitivity(self, to: str, *, at: Any = None) -> Sensitivity:
-        """Ask how far the verdict depends on an assumption that the data cannot check.
+        """Analyse how far the verdict depends on an assumption that the data cannot check.
 
         Parameters
         ----------
         to : {"missing_groups", "confounding"}
             The assumption. "missing_groups": up to a share of the people of unknown group may be in any group, while
             the others are missing by chance (the test was fitted with ``missing="exclude"`` or ``"bounds"``).
-            "confounding": something that was not measured changes the odds of being in a group by up to a factor, among
-            people of the same stratum of `control_features`, or among all (Rosenbaum's gamma).
+            "confounding": an unmeasured variable changes the odds of being in a group by up to a factor, within strata
+            of `control_features` if there are any (Rosenbaum's gamma).
         at : float or array-like of float, optional
-            Shares or factors in the frame; the largest one that the verdict survives is looked for beyond these.
+            Shares or factors in the frame.
 
         Returns
         -------
@@ -358,15 +355,13 @@ class FairnessTest(GroupsTest):
         Raises
         ------
         ValueError
-            If there is no such analysis of this test: of rates of people who count alike alone, by exact or asymptotic
-            tests; not of a test that was read from JSON.
+            If the test is not an exact or asymptotic one of rates without weights and clusters, or was read from JSON.
 
         Notes
         -----
-        The analysis says what could be, not what is likely. Adjusted p-values are bounds where there are several
-        comparisons, whose own ends need not be possible together. With "confounding", two-sided p-values are twice the
-        smaller one-sided bound, and not smaller than that of the test itself. How few true labels would turn the
-        verdict says `breaking_point_`.
+        The analysis shows what is possible, not what is likely. Adjusted p-values of several comparisons are bounds.
+        With "confounding", two-sided p-values are twice the smaller one-sided bound. For errors in true labels see
+        `breaking_point_`.
 
         References
         ----------

@@ -1,4 +1,4 @@
-"""How much of the inequality of benefits is between groups, and how much is within them."""
+"""The inequality of benefits between groups and within them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,12 @@ class InequalityDecomposition:
         Of the generalized entropy.
     parts : DataFrame
         Rows ``total``, ``between`` and ``within``; ``value``, ``share`` of the total, ``standard_error``, ``ci_low``
-        and ``ci_high``, with one more of either error, so that people without an error do not look certain. The part
-        between groups has no interval: near 0 none is valid.
+        and ``ci_high``, with one more of either error. The part between groups has no interval: near 0 none is valid.
     by_group : DataFrame
         ``n``, ``mean_benefit``, ``value`` (the group's own entropy), ``weight`` and ``contribution``, their product;
         the contributions add up to ``within``.
     p_value : float
-        P-value of the null hypothesis that all groups have the same mean benefit, so that no inequality is between
-        them.
+        P-value of the null hypothesis that all groups have the same mean benefit.
     pos_label : object
         The positive label.
     """
@@ -83,8 +81,7 @@ def inequality_decomposition(
     """Split the inequality of benefits into the part between groups and the part within them.
 
     A person's benefit is prediction minus truth plus one. The generalized entropy of all people is the entropy if all
-    had the mean benefit of their group, plus the weighted sum of the groups' own entropies: a model can treat groups
-    alike on average and people within them very unequally.
+    had the mean benefit of their group, plus the weighted sum of the entropies within groups.
 
     Null hypothesis of the p-value: all groups have the same mean benefit (the test of ``metric="mean_residual"``).
 

@@ -1,4 +1,4 @@
-"""How much of a gap over many groups is noise."""
+"""The share of noise in a gap over many groups."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def spread_of(
 
 
 def spread_sentence(metric: str, n_groups: int, found: Spread, confidence_level: float) -> str:
-    """How far rates lie apart without noise, and the range beside that of equal groups."""
+    """The spread of rates without noise, and the range beside that of equal groups."""
     sd, low, high, plain, observed, usual, limit = (
         f"{100 * value:.1f}"
         for value in (
@@ -60,7 +60,7 @@ def spread_sentence(metric: str, n_groups: int, found: Spread, confidence_level:
 
 @dataclass(frozen=True)
 class GroupSpread:
-    """How far the rates of groups lie apart, without sampling noise.
+    """The spread of the groups' rates without sampling noise.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class GroupSpread:
     p_value : float
         Of the null hypothesis that all groups have the same rate: the permutation test of the standard deviation.
     observed_range, expected_range, range_limit : float
-        Largest minus smallest observed rate; what it is on average if all groups have the same rate, and what it is at
-        most with a probability of `confidence_level`.
+        Largest minus smallest observed rate; its mean if all groups have the same rate, and its quantile at
+        `confidence_level`.
     confidence_level : float
         Of the interval and of `range_limit`.
     by_group : DataFrame
@@ -120,9 +120,9 @@ def between_group_spread(
 ) -> GroupSpread:
     """Estimate how far the rates of groups lie apart beyond sampling noise.
 
-    The more groups there are, and the smaller they are, the larger is the largest gap that equal groups show. The
-    estimate is the standard deviation of the groups' rates without the part that sampling adds: with equal weights the
-    root of S^2 - mean(p (1 - p) / (n - 1)), and 0 where that is negative.
+    The more and the smaller the groups, the larger the gaps that chance alone produces. The estimate is the standard
+    deviation of the groups' rates without the part that sampling adds: with equal weights the root of S^2 - mean(p (1 -
+    p) / (n - 1)), or 0 if that is negative.
 
     Null hypothesis of the p-value: all groups have the same rate. It is exact. The interval inverts the same variance
     by simulation at rates of the observed shape, and starts at 0 unless the test rejects at half its level.
@@ -136,7 +136,7 @@ def between_group_spread(
     metric : str or Rate, default="selection_rate"
         One rate, as in `FairnessTest`.
     weighting : {"groups", "people"}, default="groups"
-        Whether each group counts once, or as many times as it has people.
+        Whether groups have equal weights, or weights by size.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     confidence_level : float, default=0.95

@@ -1,14 +1,11 @@
 """Fair distances: transformers after which the squared Euclidean distance is the fair one.
 
 **Trace** (`out_of_fold`). Null hypothesis: the variable is independent of the features. Least squares predicts it out
-of fold; the statistic is the covariance of prediction and variable, and permuting the variable makes the p-value exact.
+of fold; permuting the variable makes the p-value exact.
 
 **Selection** (`support`). Columns whose coefficients differ from 0 when the others are given: Wald tests with HC3
-covariances. Dependent columns are one leaf, and correlated leaves are joined into blocks, tested with p-values times
-the number of leaves over the leaves of the block (Meinshausen 2008, which controls the familywise error rate). A
-significant block is kept as its leading principal component if the others are jointly insignificant, otherwise as its
-significant leaves if the rest is, or else as the fewest components that leave the others insignificant. If nothing is
-significant, the block with the smallest adjusted p-value is kept.
+covariances, in a hierarchy of blocks of correlated columns (Meinshausen 2008, which controls the familywise error
+rate).
 
 References
 ----------
@@ -60,7 +57,7 @@ ENOUGH = 30
 CORRELATED = 0.8
 #: What is below this share of the largest singular value is rounding.
 _RANK = 1e-9
-#: A variable of which so small a share is left by a linear function of the features is that function.
+#: A variable with so small a share of residual variance is a linear function of the features.
 _EXACT = 1e-12
 
 
@@ -81,26 +78,10 @@ class Design:
 
 
 def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels: bool) -> tuple[float, float]:
-    """Test whether features predict a variable better than chance.
+    """Test whether features predict a variable better than chance: the area under the ROC curve, and the p-value.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Features.
-    responses : ndarray of shape (n, k)
-        The variable: an indicator for each level, or one column of numbers.
-    folds : ndarray of shape (n,)
-        Folds, which must not depend on the variable.
-    labels : bool
-        Whether the columns of the variable are indicators.
-
-    Returns
-    -------
-    value : float
-        Area under the ROC curve out of fold, the mean over levels (each against the rest); of a variable that is a
-        number, the correlation of prediction and variable.
-    p_value : float
-        Of the null hypothesis that the variable is independent of the features.
+    `responses` has an indicator for each level, or one column of numbers; of numbers, the value is the correlation with
+    the prediction. Folds must not depend on the variable.
 
     Examples
     --------
@@ -139,7 +120,7 @@ def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels
 
 
 def exact_columns(design: Design, responses: Floats) -> NDArray[np.intp]:
-    """Return the columns of which a variable is a linear function for everybody; none if it is not.
+    """The columns from which a variable follows by a linear function without error, if there is one.
 
     Examples
     --------
@@ -193,21 +174,9 @@ def _blocks(design: Design) -> list[list[list[int]]]:
 
 
 def support(design: Design, responses: Floats, level: float) -> Floats:
-    """The projection of coefficients on those that are significant, a matrix of shape (d, d).
+    """The projection of coefficients on the significant ones: ``coefficients @ support`` is 0 in the other columns.
 
-    Parameters
-    ----------
-    design : Design
-        Features, of which the variable has a trace.
-    responses : ndarray of shape (n, k)
-        The variable: indicators of all levels but one, or one column of numbers.
-    level : float
-        The largest familywise-adjusted p-value that is significant.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        ``coefficients @ support`` is 0 in columns that are not selected.
+    `responses` has indicators of all levels but one, or one column of numbers; `level` is the familywise one.
 
     Examples
     --------
@@ -245,7 +214,7 @@ def support(design: Design, responses: Floats, level: float) -> Floats:
 
 
 class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """What fair metrics have in common, once their matrix is known."""
+    """The common base of fair metrics, once their matrix is known."""
 
     directions_: Floats
     matrix_: Floats
@@ -519,11 +488,11 @@ class SensitiveSubspace(FairMetric):
 
     Notes
     -----
-    Distances are in the units of the columns of `X`: bring columns of different units to one scale first, as in
-    ``make_pipeline(StandardScaler(), SensitiveSubspace())``, which is a fair metric as well.
+    Distances are in the units of `X`: scale columns of different units first, as in ``make_pipeline(StandardScaler(),
+    SensitiveSubspace())``, which is a fair metric as well.
 
-    A regression finds a direction even for a coin flip. With `level`, coefficients are tested by Wald tests, robust to
-    unequal errors, in a hierarchy of blocks of correlated columns (Meinshausen 2008).
+    With `level`, coefficients are tested by robust Wald tests in a hierarchy of blocks of correlated columns
+    (Meinshausen 2008).
 
     ``make_pipeline(SensitiveSubspace(), MLPClassifier())`` is the model "Project" of both papers.
 
@@ -584,7 +553,7 @@ class SensitiveSubspace(FairMetric):
         Raises
         ------
         ValueError
-            If there are no sensitive features, one has the same value for everybody, lengths differ, or nothing in
+            If there are no sensitive features, one is constant, lengths differ, or nothing in
             `X` predicts any of them.
 
         Warns
@@ -696,6 +665,6 @@ def responses_of(column: Column) -> Floats:
 
 
 def _with_spread(coefficients: Floats, X: Floats) -> Floats:
-    """Return coefficients, with zeros for those that are only rounding errors and separate nobody."""
+    """Return coefficients, with zeros for those that are only rounding errors."""
     spread = ((X - X.mean(axis=0)) @ coefficients.T).std(axis=0)
     return np.where(spread[:, None] > _NO_SPREAD, coefficients, 0.0)

@@ -42,10 +42,10 @@ _STEPS = {"implicit": (25, 0.2), "euler": (500, 0.01)}
 class IndividualFairnessTest(ReportMixin):
     """Test whether a model treats similar people differently.
 
-    Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
-    at most `tolerance` times the loss at the person. The unfair example is the end point of a flow that starts at the
-    person, raises the model's loss and is held back by the fair distance (equation 2.6 of the paper). The level holds
-    in large samples, however the examples are found. A test that does not reject does not prove fairness.
+    Null hypothesis: in the population of the people tested, the loss at the *unfair example* is on average at most
+    `tolerance` times the loss at the person. The unfair example is the end point of a flow that starts at the person,
+    raises the model's loss and is held back by the fair distance (equation 2.6 of the paper). The level holds in large
+    samples.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ class IndividualFairnessTest(ReportMixin):
         A classifier or a regressor that has not been trained on the people tested. Random predictions are refused; an
         ``ExponentiatedGradient`` is tested as the mean of its predictors.
     fair_metric : {"sensitive_subspace"}, matrix, callable or transformer, default="sensitive_subspace"
-        Who is similar. A matrix A or a function ``distance(X, X_other)``: d²(x, x') = (x - x') A (x - x')' in the units
-        of X. A linear transformer: the Euclidean distance after it; unless it is fitted, it is learned for each of five
-        folds from the others. `SensitiveSubspace`, the default, is learned only from sensitive features that `X`
-        predicts better than chance, out of fold; without such a trace nothing is tested.
+        The distance that defines similar people. A matrix A or a function ``distance(X, X_other)``: d²(x, x') = (x -
+        x') A (x - x')' in the units of X. A linear transformer: the Euclidean distance after it; unless it is fitted,
+        it is learned for each of five folds from the others. `SensitiveSubspace`, the default, is learned only from
+        sensitive features that `X` predicts better than chance, out of fold; without such a trace nothing is tested.
     statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means"}, default="auto"
         The mean of the ratios (the paper's equation 3.4), the ratio of error rates (its section 3.2), or the ratio of
         mean losses. "auto": the mean of ratios if it is finite and no one's loss is close to zero, otherwise the ratio
@@ -70,18 +70,18 @@ class IndividualFairnessTest(ReportMixin):
     solver : {"implicit", "euler"}, default="implicit"
         Steps that are implicit in the distance, stable for any size, or forward Euler, as published.
     gradient : {"auto", "finite_differences", "search"} or callable, default="auto"
-        How the direction is found: torch differentiates its modules; other models are called on both sides of each
-        person, or searched if small steps do not change them. A function ``gradient(X, y)`` returns the derivative of
-        each person's loss, in the shape of X.
+        How the direction is computed: torch differentiates its modules; other models are evaluated on both sides of
+        each person, or searched if small steps do not change them. A function ``gradient(X, y)`` returns the derivative
+        of each person's loss, in the shape of X.
     loss : {"auto", "log_loss", "squared_error", "absolute_error"} or callable, default="auto"
         Log loss for classifiers; squared error for regressors, in standard deviations of `y`. Or ``loss(y_true,
         y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``, ``decision_function`` or
         ``predict``, the first that the model has.
     feature_ranges : {"observed", "free"} or mapping, default="observed"
-        Which people are possible; the unfair example is the one nearest to the end of the flow. "observed": numbers
-        stay within the range of the people tested, columns with few distinct values take only these, neighbouring
-        columns of zeros and ones that sum to 1 are one choice, and no one becomes more unusual than 1 in 100 people.
-        ``{"age": (18, 90), "sex": "frozen", "wage": "free"}`` sets some features.
+        The values that features may take. "observed": numbers stay within the range of the people tested, columns with
+        few distinct values take only these, neighbouring columns of zeros and ones that sum to 1 are one choice, and no
+        one becomes more unusual than 1 in 100 people. ``{"age": (18, 90), "sex": "frozen", "wage": "free"}`` sets some
+        features.
     feature_scale : {"std", None} or array-like, default="std"
         The size of one unit of each feature. "std": standard deviations; for the columns of a choice, the square roots
         of its shares. None: the units of `X`.
@@ -115,7 +115,7 @@ class IndividualFairnessTest(ReportMixin):
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     solver_report_ : dict
-        What was run, why, and how far people moved.
+        The solver and gradient used, and how far people moved.
 
     See Also
     --------

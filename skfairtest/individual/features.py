@@ -86,7 +86,7 @@ class Features:
 
     @property
     def names_in(self) -> tuple[str, ...] | None:
-        """What scikit-learn calls ``feature_names_in_``; None where there are no names, or not all are strings."""
+        """scikit-learn's ``feature_names_in_``; None without names, or if not all are strings."""
         named = self.container is not None and all(isinstance(label, str) for label in self._labels())
         return tuple(name for name, _ in self.groups) if named else None
 

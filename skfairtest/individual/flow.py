@@ -1,20 +1,9 @@
 """The flow that leads to an unfair example, the space in which people are moved, and the search without derivatives.
 
-A map is a function of one person's (x, y) alone, so that the ratios of different people are independent, as the central
-limit theorem of the audit value requires. The gradient flow (Maity et al. 2021, equations 2.6 and 2.7)::
-
-    dX/dt = grad_x { loss(f(X), y) - lambda d^2(X, x0) },    X(0) = x0,
-
-is followed by steps that are implicit in the distance d^2(x, x') = (x - x') Sigma (x - x')', or by forward Euler, as
-published. Moving in the null space of Sigma costs nothing.
-
-Trees are constant almost everywhere: their worst case is searched along the directions that cost nothing, as far as a
-flow would go whose slopes are differences over a quarter of a unit or more. Among equal losses the nearest point is
-kept.
-
-References
-----------
-S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individual fairness. ICLR.
+The gradient flow is that of Maity et al. (2021, ICLR), equations 2.6 and 2.7, ``dX/dt = grad_x { loss(f(X), y) - lambda
+d^2(X, x0) }``, followed by steps that are implicit in the distance or by forward Euler. It depends on one person's (x,
+y) alone, so that the ratios of different people are independent. Models that are constant almost everywhere, such as
+trees, are searched along the directions that cost nothing.
 """
 
 from __future__ import annotations
@@ -141,7 +130,7 @@ class Quadratic:
         return Quadratic(moves + np.diag(np.where(frozen, np.diagonal(moves).max() or 1.0, 0.0)), self.units)
 
     def reachable(self, frozen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Return the directions to search, and their costs: the free ones, or all of them if there is none.
+        """The directions to search, and their costs: those without a cost, or all of them if every one has a cost.
 
         Examples
         --------
@@ -174,13 +163,13 @@ class Quadratic:
         return np.maximum(squares, 0.0)
 
 
-#: Shares that differ by no more than this are one: nobody changes a category by rounding.
+#: Shares that differ by no more than this are equal.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """Who is possible, in the units of X.
+    """The possible values of features, in the units of X.
 
     Examples
     --------
@@ -256,7 +245,7 @@ def _followed(x: Any, step: Callable[[Any, float], Any], steps: Any, checkpoints
 
 
 def _strays(x: Any, start: Any) -> Any:
-    """Who is not at a finite place, or farther than anybody goes."""
+    """Mask of people who have moved too far or to infinity."""
     return ~(abs(x - start) < FARTHEST).all(1)
 
 
@@ -335,7 +324,7 @@ SAME = 1e-10
 
 
 def along(directions: Floats, u: Floats) -> Floats:
-    """Return offsets (..., n, d) of (..., n, k), along everybody's directions (n, k, d)."""
+    """Return offsets (..., n, d) of (..., n, k), along each person's directions (n, k, d)."""
     offset = np.zeros((*u.shape[:-1], directions.shape[-1]))
     for place in range(u.shape[-1]):
         offset += u[..., place, None] * directions[:, place]
@@ -349,7 +338,7 @@ def better(value: Floats, than: Floats, same: float = SAME) -> NDArray[np.bool_]
 
 
 def slopes(start: Floats, objective: Objective, directions: Floats, widths: Sequence[Floats], same: float) -> Gradient:
-    """The slopes of everybody's loss along their directions, by differences to both sides, of shape (n, k)."""
+    """The slopes of each person's loss along their directions, by central differences, of shape (n, k)."""
     (n, k, d), moving = directions.shape, np.arange(len(start))
 
     def gradient(u: Floats, _: Any) -> Floats:
@@ -397,7 +386,7 @@ def search(
     n_candidates: int,
     checkpoints: Any,
 ) -> Iterator[Floats]:
-    """Search for the point near each person where objective - sum of costs u^2 is largest, u along the directions.
+    """The point near each person where objective - sum of costs u^2 is largest, u along the directions.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""The fair metric of every fold, as a matrix: given, or learned on other people than those it is used on.
-
-A learned metric varies as well: it is learned again without each of some groups of people (the delete-group jackknife).
-"""
+"""The fair metric of every fold, as a matrix: given, or learned on other people than those it is used on."""
 
 from __future__ import annotations
 
@@ -105,7 +102,7 @@ def is_fitted(transformer: Any) -> bool:
 
 @dataclass(frozen=True)
 class Similarity:
-    """Who is similar."""
+    """The fair distance of every fold."""
 
     metric: Any
     sensitive: tuple[Column, ...]
@@ -117,7 +114,7 @@ class Similarity:
 
 
 def similarity(fair_metric: Any, people: People, scale: Floats | None, level: float) -> Similarity:
-    """Learn who is similar, from evidence: from the sensitive features of which X holds a trace."""
+    """Learn the fair distance from the sensitive features of which X holds a trace."""
     features, sensitive = people.features, people.sensitive
     metric = resolve(fair_metric, features.plain())
     rows, last, everybody = [], _last(metric), np.zeros(len(features))
@@ -244,7 +241,7 @@ def _of_categories(fair_metric: Any, features: Features) -> Any:
 
 
 def _groups(transformer: Any, sensitive: tuple[Column, ...], rows: NDArray[np.bool_]) -> Any:
-    """Return sensitive features of some people, of which the levels are still those of everybody, or as a frame."""
+    """Return sensitive features of some people, with the levels of all people, or as a frame."""
     last = _last(transformer)
     some = [replace(column.take(rows), index=None) for column in sensitive]
     if isinstance(last, FairMetric):

@@ -1,7 +1,4 @@
-"""The model as an unfair map sees it: its outputs for any numbers, its loss, and the direction in which the loss grows.
-
-However the direction is found, the map is a function of one person alone, and the test is valid.
-"""
+"""The model: its outputs for any numbers, its loss, and the direction in which the loss grows."""
 
 from __future__ import annotations
 
@@ -318,7 +315,7 @@ class Model:
         return np.asarray(self.loss.of(truth.values, self.outputs(z)), dtype=float)
 
     def wrong(self, z: Floats, truth: Truth) -> Floats:
-        """1 for everybody whose predicted label is wrong."""
+        """1 for each person whose predicted label is wrong."""
         if self.network is not None or not (hasattr(self.estimator, "predict") or self.loss.kind is None):
             return np.asarray(self.outputs(z).argmax(axis=1) != truth.values, dtype=float)
         return np.asarray(self.asked(self.in_units_of_X(z), "predict").reshape(-1) != truth.labels, dtype=float)

@@ -1,7 +1,7 @@
-"""Who is tested: the people, who of them are neighbours, the order and folds of people, and who is possible.
+"""The people tested, their neighbours, their order and their folds.
 
-Folds depend on the people's values alone, not on the order of rows or columns, units or names. People with the same
-features and label share a fold, so that no fair metric is learned from a copy of the person it is tested on.
+Folds depend on people's values alone. People with the same features and label share a fold, so that no fair metric is
+learned from a copy of the person it is tested on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from skfairtest.readers import Column, Numbers, check_rows, one_column, read_col
 NEIGHBOURS = 2000
 #: The way of those who are kept back is tried in so many parts.
 PARTS = 16
-#: A hypothetical person is too unusual if no more than this share of real people are farther from everybody else.
+#: A hypothetical person is too unusual if no more than this share of real people are farther from all others.
 UNUSUAL = 0.01
 #: A column of so few values, each of so many people on average, has levels.
 MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
@@ -116,7 +116,7 @@ class Neighbours:
 
     @classmethod
     def of(cls, values: Floats, scale: Floats | None) -> Self | None:
-        """Return the neighbours of everybody; None if all people are alike."""
+        """Return each person's neighbours; None if all people are alike."""
         from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
 
         order = np.sort(np.unique(values, axis=0, return_index=True)[1])
@@ -135,7 +135,7 @@ class Neighbours:
         return np.asarray(np.where(same, distances[:, 1], distances[:, 0]))
 
     def plausibility(self, distances: Floats) -> Floats:
-        """Return the share of real people who are farther from everybody else."""
+        """Return the share of real people who are farther from all others."""
         shares: Floats = 1 - np.searchsorted(self.apart, distances, side="right") / len(self.apart)
         return shares
 
@@ -144,11 +144,7 @@ class Neighbours:
         return np.asarray((self.plausibility(distances) <= UNUSUAL) & (distances > own))
 
     def keep(self, places: list[Floats], nearest: Callable[[Floats, NDArray[np.intp]], Floats]) -> NDArray[np.bool_]:
-        """Keep people back, so that no path ends at a person who is too unusual; change `places`.
-
-        Who would end as unusual as less than a share `UNUSUAL` of real people, and more unusual than at the start, goes
-        only part of the straight way, in sixteenths, and is no farther from the start at any checkpoint before.
-        """
+        """Move people only part of the way, so that few become more unusual than a share `UNUSUAL` of real people."""
         start, last, units = places[0], places[-1], 1.0 if self.scale is None else self.scale
         some, apart, own = np.flatnonzero((last != start).any(axis=1)), np.zeros(len(last)), np.zeros(len(last))
         for known, place in ((apart, last), (own, start)):
@@ -240,7 +236,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
 
 
 def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
-    """Return the blocks of neighbouring columns of zeros and ones that sum to 1 for everybody.
+    """The blocks of neighbouring columns of zeros and ones that sum to 1 in every row.
 
     Examples
     --------

@@ -1,27 +1,15 @@
 """The audit value of individual fairness: by how much people's losses grow at their unfair examples, and its test.
 
 Null hypothesis: the audit value is at most the tolerance. With ``before`` and ``after`` the losses of n people at x and
-at their unfair examples (Maity et al. 2021):
+at their unfair examples (Maity et al. 2021, ICLR):
 
-``loss_ratio``
-    S = mean of r = after / before, with 0 / 0 = 1; V the standard deviation of r (equations 3.5 to 3.10).
-``ratio_of_means``
-    S = A / B, the means of after and before (equations 3.11, 3.12, appendix C). By the delta method
-    V = sqrt(A^2 V_22 + B^2 V_11 - 2 A B V_12) / B^2, the standard deviation of (after - S before) / B.
+``loss_ratio`` S = mean of r = after / before, with 0 / 0 = 1; V the standard deviation of r (equations 3.5 to 3.10).
+``ratio_of_means`` S = A / B, the means of after and before (equations 3.11, 3.12, appendix C). By the delta method V =
+sqrt(A^2 V_22 + B^2 V_11 - 2 A B V_12) / B^2, the standard deviation of (after - S before) / B.
 
-T = S - z_{1 - alpha} V / sqrt(n), p = 1 - Phi(sqrt(n) (S - tolerance) / V). Standard deviations divide by n (ddof = 0),
-as in the published code.
-
-**All people alike.** If V = 0, Markov's inequality bounds the probability that m people all have a ratio of S or more:
-p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the interval reaches from S (alpha / 2)^(1/m) to S; m is n, and
-for ``ratio_of_means`` the people who have a loss before.
-
-**Small samples.** A long right tail of ratios makes the test conservative, a long left tail makes it reject too often,
-and ``ratio_of_means`` of skewed losses rejects too often with either; ``python -m benchmarks.individual level``.
-
-References
-----------
-S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individual fairness. ICLR.
+T = S - z_{1 - alpha} V / sqrt(n), p = 1 - Phi(sqrt(n) (S - tolerance) / V), with ddof = 0 as in the published code. If
+V = 0, Markov's inequality bounds the probability that m people all have a ratio of S or more: p = min(1, (tolerance /
+S)^m), T = S alpha^(1/m).
 """
 
 from __future__ import annotations
@@ -141,11 +129,9 @@ def _moments(values: Floats) -> tuple[float, float]:
 
 
 def widened(found: AuditValue, variance: float, degrees: int, confidence_level: float) -> AuditValue:
-    """Return an audit value whose interval has a second part, such as the uncertainty of a metric that was learned.
+    """An audit value whose interval has a second part, such as the uncertainty of a metric that was learned.
 
-    References
-    ----------
-    G. Zou and A. Donner (2008). Construction of confidence limits about effect measures. Statistics in Medicine 27.
+    Zou and Donner (2008), Statistics in Medicine 27.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Unfair examples: blocks of people, each moved by the same map.
-
-Levels of categories that cost no fair distance are tried before anyone is moved, and again from a worse level.
-"""
+"""Unfair examples: blocks of people, each moved by the same function."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ WIDTHS = (0.25, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Flow:
-    """How people are moved."""
+    """The solver that moves people."""
 
     solver: str
     steps: Floats
@@ -110,7 +107,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Moved:
-    """Where people ended, and their losses on the way."""
+    """The end points of people, and their losses on the way."""
 
     x: Floats
     losses: Floats

@@ -1,1 +1,1 @@
-"""How sure we are: null distributions, p-values, intervals, multiplicity. Pure NumPy and SciPy on arrays of counts."""
+"""Null distributions, p-values, intervals and multiplicity, in NumPy and SciPy on arrays of counts."""

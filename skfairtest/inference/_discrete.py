@@ -1,13 +1,12 @@
 """Discrete probabilities accurate at any size, and certified maxima of functions of bounded slope.
 
-The binomial probability is Loader's (2000, equations 1 and 2) saddle-point form, with a relative error near 1e-13 for a
-billion people; the hypergeometric probability is a product of three binomial ones.
+Binomial probabilities take Loader's (2000, equations 1 and 2) saddle-point form; hypergeometric ones are a product of
+three binomial ones.
 
 For a region R of outcomes of independent binomials, ``f(u) = P(R)`` along a curve of parameters satisfies ``|d arcsin
-sqrt f| <= d s``, where s is half the curve's length in the Fisher metric (Cauchy-Schwarz). Between two points f
-therefore cannot exceed ``(g(a) + g(b) + s(b) - s(a)) / 2`` with ``g = arcsin sqrt f``; nor the chord by more than an
-eighth of the squared distance times a bound of ``|f''| <= E|s^2 + s'| / 2`` with the score s. Branch and bound on both
-gives a certified maximum.
+sqrt f| <= d s``, with s half the curve's length in the Fisher metric (Cauchy-Schwarz). Between two points f therefore
+cannot exceed ``(g(a) + g(b) + s(b) - s(a)) / 2`` with ``g = arcsin sqrt f``; nor the chord by more than an eighth of
+the squared distance times a bound of ``|f''| <= E|s^2 + s'| / 2`` with the score s.
 """
 
 from collections.abc import Callable
@@ -71,10 +70,7 @@ def _saddle_point(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
 
 
 def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Floats:
-    """Logarithm of the hypergeometric probability that x of m events fall on the first d1 of d1 + d2 people.
-
-    x must lie in the support. Integers are subtracted before they become floats, which have fewer digits.
-    """
+    """Logarithm of the hypergeometric probability that x of m events fall on the first d1 of d1 + d2 people."""
     x, d1, d2, m = (np.asarray(a) for a in (x, d1, d2, m))
     cells = (x, d1 - x, m - x, d2 - m + x, m, d1 + d2 - m)
     a, b, c, d, events, others = np.broadcast_arrays(*(np.asarray(cell, dtype=float) for cell in cells))
@@ -112,9 +108,8 @@ def certified_maxima(
 ) -> Floats:
     """Upper bounds of the maxima of k functions on [start, stop], at most `relative` and `absolute` above them.
 
-    `probability` maps (function numbers, points) to values in [0, 1]; ``arcsin sqrt probability`` changes by at most as
-    much as `length`, which increases. `curvature` bounds the second derivative between two points and saves most
-    evaluations near a maximum. After `max_evaluations` the result is still a bound, but a looser one.
+    ``arcsin sqrt probability`` changes by at most as much as `length`; `curvature` bounds the second derivative. After
+    `max_evaluations` the result is a looser bound.
     """
 
     # Ends of intervals are columns: where they are, the probability there, its arcsine, and how far along the curve.

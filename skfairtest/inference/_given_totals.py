@@ -181,9 +181,7 @@ _OUTCOMES, _TOTALS = 40_000, 700
 def nearly_raised_levels(d1: Integers, d2: Integers, alpha: float, alternative: str) -> Floats:
     """Boschloo's raised levels within about a tenth, which moves a test's power by less than .01.
 
-    Large designs are scaled down; the raise shrinks with the square root of the smaller group. Event probabilities up
-    to one half are searched: for two-sided tests the others are equivalent, for one-sided ones after a swap of the
-    groups, so that the level is the smaller one of both designs.
+    Large designs are scaled down; the raise shrinks with the square root of the smaller group.
     """
     smaller = np.array([_smaller(*sorted(pair)) for pair in zip(d1.tolist(), d2.tolist(), strict=True)])
     either = smaller if alternative == "two-sided" else np.concatenate([smaller, smaller[:, ::-1]])
@@ -236,12 +234,9 @@ def _totals_looked_at(small: int, large: int) -> Integers:
 def _nearly_raised(
     people: int, m: Integers, least: Floats, row: Integers, value: Floats, alpha: float
 ) -> tuple[float, float]:
-    """Raise a level to the largest p-value at which the tail, at no event probability, has more than the level.
+    """Raise a level to the largest p-value whose tail has at most the level, and give the next p-value too.
 
-    The second value is the next p-value, at which it has.
-
-    Event probabilities are searched on a grid of half a standard deviation, refined around the largest. `least`: tail
-    masses without the p-values, which increase; `row`: the index in `m` of each p-value's total.
+    `least`: tail masses without the p-values, which increase; `row`: the index in `m` of each p-value's total.
     """
     root = float(np.sqrt(people))
     choose, steps = log_choose(people)[m], np.diff(np.r_[m[0], (m[1:] + m[:-1]) / 2, m[-1]])

@@ -1,12 +1,10 @@
 """The conditional mass of the tail of two groups' outcomes, given every total of events, for many pairs at once.
 
-The tail given a total m holds the outcomes with a Fisher p-value of at most the observed one, from both ends of the
-support inwards. From one total to the next its ends move by an outcome or two, and its mass changes by two terms,
+From one total m to the next the tail's ends move by an outcome or two, and its mass changes by two terms,
 
 ``P(X <= a | m + 1) = P(X <= a | m) - P(X = a | m) (d1 - a) / (N - m)``
 
-and the same for group 2, so that a pair of N people needs about N steps. Totals are cut into blocks; all blocks of all
-pairs step together.
+and the same for group 2, so that a pair of N people needs about N steps.
 """
 
 from dataclasses import dataclass, replace
@@ -78,10 +76,9 @@ def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> 
 
 @dataclass
 class _Ends:
-    """Outermost outcomes outside the tail given some totals (`left`, `right`), with log probabilities.
+    """Outermost outcomes outside the tail (`left`, `right`) and, as `outer_*`, their neighbours inside it.
 
-    `outer_*` belong to their neighbours inside the tail. All are divided by the observed p-value; a side that does not
-    count is infinitely probable.
+    Log probabilities are divided by the observed p-value; a side that does not count is infinitely probable.
     """
 
     d1: Integers
@@ -260,10 +257,7 @@ def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers
 
 
 def _fitting(left: Floats, right: Floats) -> tuple[Integers, Floats]:
-    """Take outcomes of both sides, the least probable first and ties together, while their sum is at most 1.
-
-    Each side's outcomes increase. Returns the numbers taken, shape (2, n), and the sums, shape (n,).
-    """
+    """The number of outcomes of both sides, the least probable first, whose sum is at most 1, and that sum."""
     values = np.hstack([left, right, np.full((len(left), 1), np.inf)])
     of_left = np.broadcast_to(np.arange(values.shape[1]) < left.shape[1], values.shape)
     if left.size and right.size:

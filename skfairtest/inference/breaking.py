@@ -1,11 +1,8 @@
 """The fewest decisions of one group that must change for the verdict on rates to change.
 
-With true labels fixed, a change is described by two numbers: the increase of predicted positives among the truly
-positive (``u``) and among the truly negative (``v``); it takes ``|u| + |v|`` people. All verdicts follow from the
-counts, so the search is over (u, v). Exchanging predictions and true labels gives the same for changed labels.
-
-Exact p-values are needed only near a level: elsewhere the score test's p-value, whose error `slack` bounds, decides,
-and Fisher's, which is never below Boschloo's, decides most of the rest.
+With true labels fixed, a change is described by the increase of predicted positives among the truly positive (``u``)
+and among the truly negative (``v``); it takes ``|u| + |v|`` people. Exchanging predictions and true labels gives the
+same for changed labels. Exact p-values are needed only near a level: elsewhere the score test's decides.
 """
 
 from __future__ import annotations
@@ -43,34 +40,17 @@ _COUNTS, _ROUNDING = ("x1", "d1", "x2", "d2"), 1e-8
 
 
 def slack(log_p: Floats, expected: Floats) -> Floats:
-    """Bound of the difference between the log p-values of the score test and the exact test.
-
-    It was measured, not proven: `tests/inference/test_breaking.py` finds hardly more than half of it on tables of all
-    sizes and shapes.
-    """
+    """Measured bound of the difference between the log p-values of the score test and the exact test."""
     return np.asarray(1.1 * np.maximum(-log_p, 1.0) ** 1.5 / np.sqrt(expected))
 
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Counts of people, and the hypotheses on rates that they decide.
+    """Counts of people by group, true label and prediction, and the hypotheses on rates that they decide.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (groups, 2, 2)
-        People by group, true label and prediction, each negative first.
-    sides : ndarray of int, shape (hypotheses, groups)
-        Side of the comparison: 1, 2 or 0 for neither; all 0 for hypotheses that counts do not decide.
-    event, given : ndarray of int, shape (hypotheses, 2, 2)
-        Whether a cell shows the rate's event, and meets its condition: 1 or 0.
-    questions, scales, overall : sequences
-        Of each hypothesis.
-    log_p : ndarray of shape (hypotheses,)
-        Log p-values of the observed counts; NaN if undefined.
-    adjust, level : str or None, float
-        Adjustment for multiplicity, and the level.
-    together : bool
-        Whether the verdict is about any significant hypothesis, whatever the adjustment.
+    `sides` (hypotheses, groups) is 1, 2 or 0 for neither; `event` and `given` (hypotheses, 2, 2) mark the cells with
+    the rate's event and condition. `together`: the verdict is about any significant hypothesis, whatever the
+    adjustment.
     """
 
     counts: Integers
@@ -173,7 +153,7 @@ class Decided:
         return low, high
 
     def _unknown(self, low: Floats, high: Floats) -> Booleans:
-        """Which p-values have to be known better."""
+        """The p-values that need a more accurate computation."""
         return np.asarray((low < high) & (high > self._zone[0]) & (low <= self._zone[1]))
 
     def settle(self, changes: Integers, now: int) -> Booleans:
@@ -202,11 +182,7 @@ class Decided:
     def _narrow(
         self, table: Pair, low: Floats, high: Floats, fisher: Floats, rows: Integers, columns: Integers
     ) -> None:
-        """Replace the score test's p-values by Fisher's, and those by exact ones if needed.
-
-        With the same numbers of people the exact p-value increases with Fisher's, so that one known value bounds
-        others.
-        """
+        """Replace the score test's p-values by Fisher's, and those by exact ones if needed."""
         for (question, scale, overall), of_kind in self._kinds.items():
             at = rows[of_kind[columns]], columns[of_kind[columns]]
             counts = np.stack([getattr(table, name)[at] for name in _COUNTS], axis=1)
@@ -252,8 +228,7 @@ class Decided:
     def turns(self) -> tuple[list[list[int]], bool]:
         """The smallest change (group, u, v) that reverses the verdict, for each group in which as few suffice.
 
-        The second value is False if the search was not exhaustive: then changes in five proportions of u and v were
-        tried by bisection, and fewer people may be enough.
+        The second value is False if the search was not exhaustive, so that fewer people may be enough.
         """
         now = int(self.verdicts(self.log_p[None])[0])
         reach = self._reach()

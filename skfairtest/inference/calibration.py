@@ -55,10 +55,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class FromScores:
-    """A group's deviation from its scores; under the null hypothesis a score is the probability of a positive label.
-
-    The null distribution is simulated from the scores: outcomes are independent.
-    """
+    """A group's deviation from its scores; under the null hypothesis a score is the probability of a positive label."""
 
     of: Scores
 
@@ -99,13 +96,9 @@ class FromScores:
 class BetweenGroups:
     """Two groups' deviation from each other among people of about the same score.
 
-    Null hypothesis: at every score both groups are truly positive with the same probability. Blocks of neighbouring
-    scores hold about sqrt(n) people, equal scores together; in each the positives are a random sample of its people
-    (hypergeometric). That is exact if a block is one score; in a block of width w the difference of the groups' scores,
-    times the distance of the curve's slope from 1, adds up to the order of w squared, which is 1 / n.
-
-    `people` and `positive` have shape (2, B); `residual` (2, B) sums outcome minus score; `score` (B,) is the block's
-    mean.
+    Null hypothesis: at every score both groups are truly positive with the same probability. In blocks of about sqrt(n)
+    neighbouring scores the positives are a random sample of the people (hypergeometric): exact if a block is one score,
+    otherwise with an error of the order of 1 / n.
     """
 
     score: Floats

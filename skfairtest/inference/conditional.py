@@ -1,11 +1,8 @@
 """Two groups' events given their total: hypergeometric (Fisher 1935), in one stratum or several.
 
-Group k has ``dk`` people who meet a rate's condition and ``xk`` events. If both rates are equal, ``x1`` given ``m = x1
-+ x2`` is hypergeometric whatever the rate. Over strata the sum of the ``x1`` is a convolution of these, which is the
-exact form of the Mantel-Haenszel test: ``sum w (r1 - r2) = sum (x1 - d1 m / N)``.
-
-Two-sided p-values order outcomes by their conditional probability, as ``scipy.stats.fisher_exact`` does, with a
-relative tolerance of 1e-7. P-values are natural logarithms, so that 1e-5000 is still a number.
+Over strata the sum of group 1's events is a convolution of these, which is the exact form of the Mantel-Haenszel test:
+``sum w (r1 - r2) = sum (x1 - d1 m / N)``. Two-sided p-values order outcomes by their conditional probability, as
+``scipy.stats.fisher_exact`` does. P-values are natural logarithms, so that 1e-5000 is still a number.
 """
 
 from collections import Counter
@@ -196,10 +193,7 @@ def log_both_tails(
 
 
 def stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:
-    """First outcome, probabilities proportional to pmf * exp(tilt x), and the log of their divisor.
-
-    Outcomes further than `reach` standard deviations (and 60) from the tilted mode are left out.
-    """
+    """First outcome, probabilities proportional to pmf * exp(tilt x), and the log of their divisor."""
     low, high = support(d1, d2, m)
     # The mode solves (m - x)(d1 - x) w = (x + 1)(d2 - m + x + 1), w = exp(tilt); divided by w where that is large.
     w, r = (1.0, float(np.exp(-tilt))) if tilt > 0 else (float(np.exp(tilt)), 1.0)
@@ -271,10 +265,7 @@ class Strata:
         return self.direct_work() <= DIRECT_WORK
 
     def distribution(self, tilt: float, *, direct: bool) -> tuple[int, Floats, float]:
-        """First outcome, probabilities of the tilted sum, and the log of their divisor.
-
-        A direct convolution keeps the relative accuracy of the smallest terms; Fourier transforms that of the largest.
-        """
+        """First outcome, probabilities of the tilted sum, and the log of their divisor."""
         reach = _WIDE if direct else NARROW
         known = {each: stratum_distribution(*each, tilt, reach) for each in dict.fromkeys(self.each)}
         firsts, parts, log_constants = zip(*(known[each] for each in self.each), strict=True)
@@ -325,9 +316,8 @@ class Strata:
 def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided") -> float:
     """Log p-value that two groups have the same event probability in every stratum, given all the strata's totals.
 
-    The distribution of ``sum x1`` is enumerated, and normal beyond the cap. Two-sided, outcomes are ordered by
-    probability, as R's ``mantelhaen.test(exact = TRUE)`` does; far in the tails, where that would underflow, the
-    p-value is twice the one-sided one, which is also valid.
+    The distribution of ``sum x1`` is enumerated, and normal beyond the cap; two-sided as R's ``mantelhaen.test(exact =
+    TRUE)``, far in the tails twice the one-sided p-value.
     """
     strata = Strata.of(x1, d1, x2, d2)
     mean, variance = strata.moments()
@@ -371,8 +361,8 @@ def weighted_log_p(
 ) -> float | None:
     """Log p-value of equal event probabilities in every stratum by ``sum w (r1 - r2)``, given all the strata's totals.
 
-    The sum's distribution is a convolution on a grid; what its rounding may have moved past the observed sum counts as
-    extreme, so that the p-value is an upper bound. Two-sided it is twice the smaller tail. None if it would take long.
+    The convolution on a grid rounds towards an upper bound. Two-sided it is twice the smaller tail. None if it would
+    take long.
     """
     from scipy.fft import irfft, next_fast_len, rfft  # slow to import
 

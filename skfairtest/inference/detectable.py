@@ -1,12 +1,8 @@
 """The smallest disparity that a comparison could have detected with a given power.
 
-Sizes are distances: the absolute difference, or the larger value over the smaller. If a disparity can go in both
-directions, the size is the larger of the two. Infinity: no possible disparity is detected with that power. NaN: a ratio
-to a rate of 0.
-
-For rates, the power is that of the test that is run (Boschloo's with `nearly_raised_levels`); it rises with the
-distance of two rates, so bisection finds the size. The search begins with the normal approximation (Fleiss, Levin and
-Paik 2003, section 4.2), and uses it if it is equally good.
+Sizes are absolute differences, or the larger value over the smaller; infinite if no possible disparity is detected. For
+rates the power is that of the test that is run. The search begins with the normal approximation (Fleiss, Levin and Paik
+2003, section 4.2), and uses it if it is equally good.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -55,9 +51,6 @@ class _Likely:
 
 class PowerCurves:
     """Power of tests against group 1's rate, for a fixed rate `p2` of group 2, of k pairs of groups.
-
-    `reference` is "unconditional" (Boschloo), "conditional" (Fisher) or "asymptotic" (score test), `alternative`
-    "two-sided" or "greater".
 
     Examples
     --------
@@ -158,16 +151,8 @@ _FIELDS = ("other", "d_group", "d_other", "share")
 class TwoRates:
     """Everything that determines the power of a comparison of rates, except the group's own rate.
 
-    Parameters
-    ----------
-    other : float
-        Rate of the others.
-    d_group, d_other : float
-        People who meet the condition; whole numbers if the power is that of the test that is run.
-    share : float
-        The group's share of everyone, for a disparity to everyone.
-    value : callable
-        The metric as a function of the rate.
+    `share` is the group's share of everyone, for a disparity to everyone; `value` is the metric as a function of the
+    rate.
     """
 
     other: float
@@ -202,9 +187,8 @@ def detectable_rates(
 ) -> Floats:
     """Smallest disparity of two rates that a test detects; for equivalence, the largest for which it is still shown.
 
-    Differences are absolute, ratios above 1, infinite if none is detected; a margin is one of the rates. `direction`
-    "farther" takes whichever is harder to detect. `accuracy` is "normal" (approximation), "quick" (the test's power
-    within .01) or "exact" (`comparison_power`).
+    `direction` "farther" takes whichever is harder to detect. `accuracy` is "normal" (approximation), "quick" (the
+    test's power within .01) or "exact" (`comparison_power`).
 
     Examples
     --------
@@ -298,8 +282,7 @@ def _refine(
 def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:
     """Smallest disparity that a studentized test detects; for equivalence, the largest for which it is still shown.
 
-    `error` holds standard errors of differences, or of log ratios. The result is NaN if the error is 0 or unknown,
-    infinity if no disparity is detected.
+    `error` holds standard errors of differences, or of log ratios.
 
     Examples
     --------

@@ -1,13 +1,11 @@
 """Random tables, memberships and signs: permutations, bootstrap samples and sign flips of clusters.
 
-Permuting n labels and counting is one multivariate hypergeometric draw of a table with the same margins; a bootstrap
-sample is one multinomial draw. Tables have shape (strata, groups, cells). Metrics that do not compress to a small table
-(AUC of continuous scores) take resamples as rows over people.
+A permutation of labels is one multivariate hypergeometric draw of a table with the same margins, a bootstrap sample one
+multinomial draw. Tables have shape (strata, groups, cells).
 
 If clusters reach over both sides, each cluster's sum of linearized parts at the pooled value has expectation 0 under
-equal marginal values, so its sign is flipped at random; permuting within clusters would test the disparity within
-clusters instead (Hemerik, Goeman and Finos 2020, section 3). The flipped difference is divided by its own
-cluster-robust standard error with the correction HC3 (Cameron, Gelbach and Miller 2008, section III).
+equal values, so its sign is flipped at random (Hemerik, Goeman and Finos 2020, section 3), with a cluster-robust
+standard error with the correction HC3 (Cameron, Gelbach and Miller 2008, section III).
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,10 +34,7 @@ def chunks(shape: tuple[int, ...], n_resamples: int) -> Iterator[int]:
 def permuted(
     counts: Integers, blocks: Sequence[Sequence[int] | Positions], n_resamples: int, rng: np.random.Generator
 ) -> Iterator[Integers]:
-    """Yield chunks (b, strata, groups, cells) of tables with labels permuted within each stratum and block of cells.
-
-    Cells in no block keep their counts. Blocks of a billion people raise ValueError.
-    """
+    """Yield chunks (b, strata, groups, cells) of tables with labels permuted within each stratum and block of cells."""
     for size in chunks(counts.shape, n_resamples):
         out = np.broadcast_to(counts, (size, *counts.shape)).copy()
         for stratum, table in enumerate(counts):
@@ -97,9 +92,7 @@ LONG_ROW, LONG_BLOCK = 1 << 13, 1 << 20
 def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     """Uniformly random subsets of exactly `n_first` of `n` people: uint8 rows, shape (size, n).
 
-    People first join independently with a probability a little below n_first / n; rows with too many are drawn anew,
-    and missing members are drawn from the others. Every step is symmetric in the people, so all subsets of `n_first`
-    are equally likely, whatever that probability.
+    People first join independently; rows with too many are drawn anew, and missing members are drawn from the others.
 
     Examples
     --------
@@ -156,7 +149,7 @@ def _bernoulli(size: int, n: int, threshold: int, rng: np.random.Generator) -> N
 
 
 def _row_sums(rows: NDArray[np.uint8]) -> Integers:
-    """How many ones each row of zeros and ones holds."""
+    """The number of ones in each row of zeros and ones."""
     if rows.shape[1] < 1000:
         return np.asarray(rows.sum(axis=1, dtype=np.uint32), dtype=np.int64)
     return np.array([np.count_nonzero(row) for row in rows.view(np.bool_)], dtype=np.int64)
@@ -164,8 +157,6 @@ def _row_sums(rows: NDArray[np.uint8]) -> Integers:
 
 def resampled_counts(n: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
     """Bootstrap samples as counts: uint8 rows, shape (size, n), that sum to n.
-
-    A count above 255 has a probability below 1e-500.
 
     Examples
     --------
@@ -204,8 +195,6 @@ def random_signs(size: int, n_clusters: int, rng: np.random.Generator) -> Floats
 
 def flipped(first: Side, second: Side, signs: Floats) -> Moments:
     """Both values, their variances and covariance, shape (B,), when clusters' parts have `signs`, shape (B, U).
-
-    Both sides have the same clusters, with parts and base 0 if a cluster has no people there; signs of 1 give the data.
 
     Examples
     --------

@@ -1,12 +1,10 @@
 """Tests that a disparity is the same in every stratum: the same odds ratio, difference or ratio.
 
-Given every margin and the sum of group 1's events, tables have a known distribution if all strata share one odds ratio.
-Zelen's (1971, section 3) p-value is the probability of tables at most as probable as the observed one, here the share
-among sampled tables and it: valid in strata of any size. In large strata Breslow and Day's (1980, equation 4.32)
-statistic with Tarone's (1985) correction is chi-square; in small ones that is wrong (Liang and Self 1985).
-
-For differences and ratios: Cochran's (1954) Q with score variances, at the shared disparity for which Q is smallest
-(Gart and Nam 1990, section 4).
+Zelen's (1971, section 3) p-value is the probability, given every margin and the sum of group 1's events, of tables at
+most as probable as the observed one: valid in strata of any size. In large strata Breslow and Day's (1980, equation
+4.32) statistic with Tarone's (1985) correction is chi-square; in small ones it is not (Liang and Self 1985). For
+differences and ratios: Cochran's (1954) Q with score variances, at the shared disparity for which Q is smallest (Gart
+and Nam 1990, section 4).
 """
 
 from dataclasses import dataclass, replace
@@ -33,22 +31,9 @@ _WINDOW = 9.0
 
 @dataclass(frozen=True)
 class Homogeneity:
-    """A test that all strata share one disparity.
+    """A test that all strata share one disparity, `common`, with each stratum's distance from it in standard errors.
 
-    Parameters
-    ----------
-    statistic : float
-        Sum of squares of `distances`.
-    df : int
-        Strata that have a distance, less one.
-    p_value : float
-        NaN with fewer than two such strata.
-    method : str
-        "sampled conditional" or "asymptotic".
-    distances : ndarray of shape (n_strata,)
-        Distance of each stratum from the shared disparity in standard errors; NaN if its totals leave one outcome.
-    common : float
-        The shared disparity.
+    `distances` are NaN if a stratum's totals leave one outcome; `method` is "sampled conditional" or "asymptotic".
     """
 
     statistic: float
@@ -202,7 +187,7 @@ def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, di
 def cochran_q(values: Floats, variances: Floats, disparity: str = "difference") -> Homogeneity:
     """Test that a disparity (the logarithm of a ratio) has the same value in all strata (Cochran 1954).
 
-    Strata without a finite, positive variance have no weight. `common` is weighted by the reciprocal variances.
+    Strata without a finite, positive variance have no weight.
 
     Examples
     --------

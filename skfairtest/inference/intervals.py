@@ -44,11 +44,7 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
 def crossings(
     excess: Callable[[Floats], Floats], inside: Floats, outside: Floats, steps: int = STEPS, *, unit: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """The last points without and the first ones with an `excess` above 0, from `inside` to `outside`; vectorized.
-
-    They are neighbours, within `PRECISION` of their size or of a `unit`, by Chandrupatla's (1997) method; without any
-    excess at `outside` both points are that.
-    """
+    """The last points without and the first with an `excess` above 0, towards `outside` (Chandrupatla 1997)."""
     with np.errstate(all="ignore"):
         new, at_new, old, at_old = outside, excess(outside), inside, excess(inside)
         never, share = ~(at_new > 0), np.full(new.shape, 0.5)
@@ -126,8 +122,7 @@ def mover(
 ) -> tuple[Floats, Floats]:
     """MOVER limits of ``value(r1, r2)``, increasing in r1 and decreasing in r2, from separate limits of r1 and r2.
 
-    Each limit lies as far from the estimate as the root of the summed squares of the distances reached by moving one
-    rate at a time to its limit. For ``value = r1 - r2`` this is Zou and Donner's interval.
+    For ``value = r1 - r2`` this is Zou and Donner's interval.
     """
     r1, r2, l1, l2, u1, u2 = (np.asarray(v, dtype=float) for v in (*rates, *low, *high))
     estimate = value(r1, r2)

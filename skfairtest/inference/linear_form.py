@@ -1,8 +1,8 @@
 """Tests of a disparity of any size as a linear form, which also exists if one of the values is 0.
 
 A difference of `edge` means first - second - edge = 0, a ratio of `edge` means first - edge * second = 0. The form over
-its standard error is the statistic of a test of that edge, and the edges not rejected are an interval (Fieller 1954):
-ratios of 0 or infinity need no special treatment.
+its standard error tests that edge, and the edges not rejected are an interval (Fieller 1954). Rates and areas of people
+with weights or in clusters are tested as counts of an effective number of people (Rao and Scott 1992).
 
 References
 ----------
@@ -78,8 +78,8 @@ def last_covered(
 ) -> tuple[float, float]:
     """The smallest and the largest edge that are not rejected.
 
-    `above`: the excess of edges below the estimate, rejected by data above them; `below` the opposite. Ratios are
-    searched on the scale atan(first / second), on which infinity is an ordinary end.
+    `above` is the excess of edges below the estimate, `below` that of the others. Ratios are searched on the scale
+    atan(first / second).
     """
     ratio = disparity == "ratio"
 
@@ -127,32 +127,10 @@ class Linearized:
 class EffectiveRates:
     """Two rates per stratum with effective numbers of people; the variance is restricted (Miettinen and Nurminen).
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (S,)
-        Rates of the group and of those it is compared with.
-    first_people, second_people : ndarray of shape (S,)
-        Effective numbers of people.
-    share : ndarray of shape (S,)
-        Weights of the strata, of sum 1.
-    part : ndarray of shape (S,)
-        The group's share of everyone, for a disparity to everyone; otherwise 0.
-    correlation : ndarray of shape (S,)
-        Correlation of the rates' errors.
-    disparity : {"difference", "ratio"}
-        What `edge` is.
-    scale : float, default=1
-        Factor of the standard error at equality, as of the statistic tested there; it fades towards the estimate.
-    skewed : bool, default=False
-        Whether to correct for the skewness of rates (Gart and Nam; Laud).
-    width : float, default=1
-        Range of the values: 2 for values between -1 and 1.
-    continuity : float, default=0
-        Continuity correction, as a share of one person's event given the total of events.
-    copies : ndarray of shape (S,), default=1
-        Number of strata like each of these.
-    metric : Scale, default=Scale()
-        The values compared as a function of the rates.
+    Arrays have shape (S,). `share` holds the strata's weights, of sum 1; `part` the group's share of everyone, for a
+    disparity to everyone; `copies` the number of strata like each. `scale` multiplies the standard error at equality
+    and fades towards the estimate. `skewed` corrects for the skewness of rates (Gart and Nam; Laud). `width` is the
+    range of the values. `continuity` is a share of one person's event.
     """
 
     first: Floats
@@ -262,9 +240,7 @@ Form = Linearized | EffectiveRates
 
 
 def without_skewness(statistic: Floats, skewness: Floats) -> Floats:
-    """The normal equivalent z of a skewed statistic = z + skewness (z^2 - 1) / 6 (Cornish and Fisher).
-
-    Statistics within 1 of zero are no evidence and are not corrected.
+    """The normal equivalent z of a skewed statistic = z + skewness (z^2 - 1) / 6 (Cornish and Fisher), beyond 1.
 
     Examples
     --------
@@ -310,9 +286,6 @@ def effective_people(rate: Floats, variance: Floats) -> Floats:
 
 def symmetrized(errors: Floats) -> Floats:
     """Errors of bootstrap samples, at each rank the larger in size of it and of its counterpart; NaN stays.
-
-    The edges not rejected are then the union of the percentile and the basic interval. Each alone, without a standard
-    error, rejects equality too often, the basic one for medians of few people three times as often as the level.
 
     Examples
     --------
@@ -368,10 +341,7 @@ class Resampled:
     def limits(
         self, sides: tuple[tuple[str, float] | None, tuple[str, float] | None], ends: tuple[float, float]
     ) -> tuple[float, float]:
-        """The edges that are not rejected below and above the estimate.
-
-        `sides`: alternative and level of the test inverted for the lower and the upper limit; None for no limit.
-        """
+        """The edges that are not rejected below and above the estimate."""
         if self.disparity == "ratio":
 
             def beyond(side: tuple[str, float] | None) -> Excess:

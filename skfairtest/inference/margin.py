@@ -52,7 +52,7 @@ def margin_log_p(
     """Log p-value of the exact test that a difference or ratio of two rates lies beyond an edge.
 
     "greater": the null hypothesis is a disparity of at most `edge`. The result bounds the p-value, at most a thousandth
-    and 1e-7 above it; it is never below log(1e-6), the price of the confidence region.
+    and 1e-7 above it, and is never below log(1e-6).
     """
     if alternative == "less":  # swap the groups: r1 - r2 >= e is r2 - r1 <= -e, and r1 / r2 >= e is r2 / r1 <= 1 / e
         edge = 1 / edge if disparity == "ratio" else -edge
@@ -119,10 +119,7 @@ def margin_log_p(
 
 
 def margin_rejected(d1: int, d2: int, edge: float, disparity: str, alpha: float) -> Booleans:
-    """Outcomes, shape (d1 + 1, d2 + 1), that the test of `margin_log_p` rejects for "greater".
-
-    P-values are within 3 parts in a thousand: tails are evaluated on a grid of an eighth of a standard deviation.
-    """
+    """Outcomes, shape (d1 + 1, d2 + 1), that the test of `margin_log_p` rejects for "greater"."""
     slope, step = (edge, 0.0) if disparity == "ratio" else (1.0, edge)
     x1, x2 = np.arange(d1 + 1), np.arange(d2 + 1)
     (low1, high1), (low2, high2) = (_clopper_pearson(x, x[-1], BERGER_BOOS / 2) for x in (x1, x2))

@@ -1,9 +1,7 @@
 """Adjustment of log p-values for the number of hypotheses tested, and the largest disparity among comparisons.
 
-Comparisons that test the same hypothesis (see `Equality`) count once: `distinct`. The largest absolute difference of
-any two groups (fairlearn's ``difference()``) is hardly ever 0, so a percentile interval of it excludes 0.
-`extreme_disparity` uses the comparisons' simultaneous intervals: if all cover, the largest absolute disparity lies
-between the largest of their smallest and the largest of their greatest absolute values.
+The largest absolute difference of any two groups is hardly ever 0, so a percentile interval of it excludes 0;
+`extreme_disparity` uses the comparisons' simultaneous intervals instead.
 
 References
 ----------
@@ -27,7 +25,7 @@ class Equality:
     """The null hypothesis that one value is the same on two sides, tested two-sided.
 
     Comparisons with equal fields test the same hypothesis, for swapped sides and complementary events too. Fields never
-    depend on the outcomes, so neither does the number of hypotheses. `of`: what is equal, and where.
+    depend on the outcomes.
     """
 
     of: Hashable
@@ -68,8 +66,6 @@ def holm(log_p: Floats) -> Floats:
 @lru_cache(maxsize=256)
 def true_numbers(groups: int) -> Positions:
     """The possible numbers of true pairwise hypotheses among `groups` values: Shaffer (1986), equation 2.
-
-    Equality is transitive: S(k) is the union over j of S(k - j) + j (j - 1) / 2, with j groups equal to the first.
 
     Examples
     --------
@@ -120,11 +116,9 @@ def are_tied(hypotheses: Sequence[Equality | None]) -> bool:
 def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
     """Shaffer's static step-down: Holm's with the number of hypotheses that can be true at the same time.
 
-    P-values are taken in increasing order. In each set of hypotheses that share sides, such as all pairs of k groups,
-    the number already rejected bounds how many can be true (among four groups 6, 3, 3, 3, 2, 1); a p-value's factor is
-    the sum over all sets. It controls the familywise error strongly under any dependence: up to the first rejected true
-    hypothesis all those rejected are false, so the factor is at least the number of true ones, and Bonferroni's
-    inequality applies.
+    In each set of hypotheses that share sides, such as all pairs of k groups, the number already rejected bounds how
+    many can be true (among four groups 6, 3, 3, 3, 2, 1); a p-value's factor is the sum over all sets. It controls the
+    familywise error strongly under any dependence.
 
     References
     ----------
@@ -178,9 +172,7 @@ def holm_discrete(log_p: Floats, smallest: Floats) -> Floats:
 
     A p-value p is multiplied by the number of hypotheses not yet rejected whose p-value can be at most p; `smallest`
     holds the logarithms of the smallest possible ones. It controls the familywise error strongly under any dependence
-    given these: up to the first rejected true hypothesis the factor is at least the number of true ones that can have a
-    p-value of at most p, and only these enter Bonferroni's inequality. It rejects whatever Tarone's procedure rejects,
-    and Holm's if every p-value can be small.
+    given these, and rejects whatever Tarone's procedure rejects.
 
     References
     ----------

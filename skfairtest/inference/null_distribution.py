@@ -1,9 +1,4 @@
-"""Null distributions in few enough bins to be plotted, with the part that is as extreme as the data.
-
-Enumerated ones are those of group 1's events given the events of both (hypergeometric; over strata a convolution).
-Neighbouring outcomes share a bin if there are many, and all beyond make one bin on either side, so that the extreme
-parts add up to the p-value.
-"""
+"""Null distributions in few enough bins to be plotted, with the part that is as extreme as the data."""
 
 from __future__ import annotations
 
@@ -51,8 +46,7 @@ def given_totals(
 ) -> Bins | None:
     """The distribution of group 1's events, summed over strata, given the events of every stratum.
 
-    Ends are numbers of events, half an event further out for bins of several outcomes. None if more than `LARGEST`
-    outcomes would have to be enumerated.
+    None if more than `LARGEST` outcomes would have to be enumerated.
 
     Examples
     --------

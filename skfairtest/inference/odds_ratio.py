@@ -26,9 +26,7 @@ _FARTHEST = 100.0
 
 
 def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
-    """Conditional maximum-likelihood estimate of the odds ratio that all strata share.
-
-    0 or infinity if the outcome is the smallest or largest possible; NaN if there is only one.
+    """Conditional maximum-likelihood estimate of the odds ratio that all strata share; NaN if one outcome is possible.
 
     Examples
     --------
@@ -97,10 +95,7 @@ def _limit(strata: Strata, observed: int, error: float, *, upper: bool) -> float
 
 
 def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: float, side: str) -> float:
-    """Log p-value of the exact test that the shared odds ratio lies beyond an edge; 0 if the totals leave one outcome.
-
-    "greater": the null hypothesis is an odds ratio of at most `edge`.
-    """
+    """Log p-value of the exact test that the shared odds ratio lies beyond an edge; 0 if one outcome is possible."""
     strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
     low, high = strata.bounds
     at, upper = float(np.log(edge)), side == "greater"
@@ -116,9 +111,8 @@ def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: flo
 def score_statistic(x1: Integers, d1: Integers, x2: Integers, d2: Integers, odds_ratio: float) -> float:
     """Score statistic of the hypothesis that all strata have this odds ratio, given their events (Cornfield 1956).
 
-    Group 1's events less those expected, over their standard deviation, corrected for skewness and by a third of a
-    person. Moments are exact in strata that can be enumerated, elsewhere those of Cornfield's expected counts, which
-    are far off in small strata.
+    It is corrected for skewness and by a third of a person. Moments are exact in strata that can be enumerated,
+    elsewhere those of Cornfield's expected counts.
 
     Examples
     --------
@@ -178,11 +172,7 @@ def score_limits(
 def mantel_haenszel_odds_ratio(
     x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, z: float
 ) -> tuple[float, float, float, float]:
-    """Mantel-Haenszel odds ratio over strata, the Robins-Breslow-Greenland error of its logarithm, and limits.
-
-    Strata in which either group is empty must have been left out. The variance is consistent both for many small strata
-    and for few large ones.
-    """
+    """Mantel-Haenszel odds ratio over strata, the Robins-Breslow-Greenland error of its logarithm, and limits."""
     a, c, first, second = (np.asarray(v, dtype=float) for v in (x1, x2, d1, d2))
     b, d, people = first - a, second - c, first + second
     concordant, discordant = a * d / people, b * c / people

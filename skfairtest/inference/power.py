@@ -1,8 +1,7 @@
 """The power of tests of rates before any data exist, and searches for the smallest size or disparity with a given one.
 
-The power is that of the test that will run: the probability of its rejection region at the assumed rates, averaged over
-random denominators if only some people meet the rate's condition (at their means it is too high). Regions: Boschloo
-(1970).
+The power is the probability of the test's rejection region (Boschloo 1970) at the assumed rates, averaged over random
+denominators if only some people meet the rate's condition.
 """
 
 from bisect import bisect_left
@@ -65,8 +64,7 @@ def comparison_power(
 def rate_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs.Computed:
     """Probability that the global test of a design rejects, with its method and Monte Carlo standard error.
 
-    Two groups: summed over outcomes and averaged over random denominators. With more, comparisons share people, so
-    `draws` data sets are simulated and looked up in each comparison's region.
+    With more than two groups, comparisons share people, so `draws` data sets are simulated.
     """
     several = len(design.people) > 2 or (design.both and len(design.contrasts) > 1)
     if several or (design.overall and design.question.margin_bounds is not None):
@@ -156,8 +154,7 @@ TEETH, AVERAGED_TEETH = 30, 8
 def smallest_size(power_at: Callable[[int], designs.Computed], target: float, start: int, least: int = 2) -> int:
     """The smallest size from which the power stays at a target; -1 if none below `LARGEST` has it.
 
-    Enumerated power is a saw-tooth in the size: after bisection the next sizes are checked, and the search goes on
-    after the last that falls short.
+    Enumerated power is a saw-tooth in the size: after bisection the next sizes are checked.
     """
 
     @cache
@@ -185,10 +182,7 @@ def smallest_size(power_at: Callable[[int], designs.Computed], target: float, st
 
 
 def smallest_distances(power_at: Callable[[Floats], Floats], target: float, room: Floats, steps: int = STEPS) -> Floats:
-    """Distances from the null hypothesis at which powers reach their target; NaN if none does.
-
-    Powers increase with distance, up to `room`. They are compared as normal quantiles, almost linear in the distance.
-    """
+    """Distances from the null hypothesis, up to `room`, at which powers reach their target; NaN if none does."""
 
     def excess(distance: Floats) -> Floats:
         return np.asarray(ndtri(np.clip(power_at(distance), 1e-12, 1 - 1e-12)) - ndtri(target))

@@ -51,23 +51,9 @@ def simulated(rejected: Booleans) -> Computed:
 class Design:
     """The people, the shares who meet the conditions, the true values, and the question.
 
-    Parameters
-    ----------
-    people : tuple of int
-        People per group.
-    shares : tuple of float
-        Share of each group who meet the first rate's condition; for areas, of positives.
-    values : tuple of tuple
-        Per rate, the event probability in every group; a second rate is conditional on the opposite of the first.
-        Means have rows of means and standard deviations, areas one row.
-    question : Question
-        Disparity, alternative, margin and method of every comparison.
-    contrasts : tuple of (int, int or None)
-        Groups compared; None: everyone else.
-    overall : bool
-        The disparity is to everyone, the group included.
-    alpha : float
-        Level of the whole test.
+    `people` and `shares` have one number per group. `values` holds, per rate, the event probability in every group (a
+    second rate is conditional on the opposite of the first); for means, rows of means and standard deviations; for
+    areas one row. `contrasts` are the groups compared; None: everyone else.
     """
 
     people: tuple[int, ...]
@@ -100,10 +86,10 @@ def turned_over(question: Question) -> Question:
 
 
 def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats]:
-    """Nodes and weights (sum 1, some perhaps negative) that average a smooth function of a binomial denominator.
+    """Nodes and weights (sum 1) that average a smooth function of a binomial denominator.
 
-    Nodes are multiples of a step of about `spacing` standard deviations, so that neighbouring designs share them.
-    Between nodes the function is taken to be cubic; a step of 1 is the whole distribution.
+    Nodes are multiples of a step of about `spacing` standard deviations, so that neighbouring designs share them; a
+    step of 1 is the whole distribution.
 
     Examples
     --------
@@ -171,8 +157,7 @@ def normal_power(
 ) -> Floats:
     """Power of the score test of two rates by the normal approximation (Farrington and Manning 1990); broadcasts.
 
-    With no margin and equal groups this is R's ``power.prop.test(strict = TRUE)``. `corrected`: Yates's correction, for
-    Fisher's test.
+    With no margin and equal groups this is R's ``power.prop.test(strict = TRUE)``.
 
     Examples
     --------
@@ -220,8 +205,7 @@ def estimate_power(
 ) -> float:
     """Power of studentized one-sided tests, by the noncentral t distribution (the normal one without freedom given).
 
-    `distances` holds how far the true disparity lies above each tested value, and the test's direction. "two-sided":
-    the tests have half the level each; "equivalence": both must reject.
+    `distances` holds how far the true disparity lies above each tested value.
 
     Examples
     --------

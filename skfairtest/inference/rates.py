@@ -25,18 +25,8 @@ from skfairtest.inference.unconditional import unconditional_log_p, within_cap
 class Question:
     """The question of every comparison: disparity, alternative, margin, method.
 
-    Parameters
-    ----------
-    disparity : {"difference", "ratio", "odds_ratio"}
-        How two values are compared.
-    alternative : {"two-sided", "greater", "less", "equivalence"}
-        The alternative hypothesis.
-    margin_bounds : (float, float) or None
-        Tolerated disparities, of equivalence perhaps one-sided; None tests equality.
-    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
-        What gives the p-value.
-    directed : bool
-        Whether swapping the sides changes the margin or the alternative.
+    `margin_bounds` are the tolerated disparities; None tests equality. `directed`: swapping the sides changes the
+    margin or the alternative.
     """
 
     disparity: str = "difference"
@@ -69,8 +59,7 @@ class Question:
         """The limits of an interval, within its bounds, made consistent with the test.
 
         After a rejection the interval ends, open, where the null hypothesis begins; otherwise it contains a disparity
-        of the null hypothesis. Without a certificate of equivalence one margin lies inside; with it the interval stays,
-        as its level is higher.
+        of the null hypothesis.
         """
         low, high = limits
         if low != low:
@@ -96,11 +85,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Pair:
-    """Events `x` and denominators `d` per stratum of a group (1) and of the people it is compared with (2).
-
-    With ``overall`` these are everyone else, and the disparity is to everyone. `weights` of strata: None are Mantel and
-    Haenszel's.
-    """
+    """Events `x` and denominators `d` per stratum of a group (1) and of the people it is compared with (2)."""
 
     x1: Integers
     d1: Integers
@@ -115,7 +100,7 @@ class Pair:
         return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
 
     def defined(self) -> Booleans:
-        """Which strata have a weight, and people who meet the condition on both sides."""
+        """Mask of strata with a weight, and with people who meet the condition on both sides."""
         return np.asarray((self.d1 > 0) & (self.d2 > 0) & (True if self.weights is None else self.weights > 0))
 
     def undefined(self, disparity: str) -> Booleans:
@@ -155,8 +140,7 @@ def _weights(pair: Pair, *, overall: bool) -> Floats:
 def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
     """The metric of both sides, averaged over the last axis with given weights or Mantel and Haenszel's.
 
-    Strata in which either side is empty have no weight. Against everyone, strata are weighted by the group's people, so
-    that the difference has the sign of the Mantel-Haenszel difference to everyone else.
+    Against everyone, strata are weighted by the group's people.
     """
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -191,9 +175,8 @@ def pair_disparity(pair: Pair, first: Floats, second: Floats, disparity: str) ->
 def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, Floats]:
     """Studentized difference and its standard error, for counts of shape (..., strata).
 
-    Equality has one statistic for differences and ratios: the logarithm of a ratio of 0 is infinite, which is no
-    evidence. "score": the Mantel-Haenszel difference of rates over its standard error under equality; "delta": the
-    difference of values over its plug-in error; None: the difference alone.
+    "score": the Mantel-Haenszel difference of rates over its standard error under equality; "delta": the difference of
+    values over its plug-in error; None: the difference alone.
     """
     if variance != "score":
         distance, error = linearized(pair, scale, "difference")
@@ -221,10 +204,7 @@ def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, F
 
 
 def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) -> tuple[Floats, Floats]:
-    """Disparity (the logarithm of a ratio) and its delta-method standard error, for counts of shape (..., strata).
-
-    The error is taken at counts plus `smooth` events and non-events, so that it exists without events.
-    """
+    """Disparity (the logarithm of a ratio) and its delta-method standard error, for counts of shape (..., strata)."""
     first, second = values(pair, scale)
     ratio = disparity == "ratio"
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -281,11 +261,7 @@ def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
 
 
 def _unreachable(pair: Pair, disparity: str, edge: float, side: str) -> float | None:
-    """Log p-value if a disparity to everyone, the group included, cannot lie on both sides of the edge; otherwise None.
-
-    At the very end of what is possible, one extreme pair of rates meets the null hypothesis, and allows one kind of
-    data.
-    """
+    """Log p-value if a disparity to everyone cannot lie on both sides of the edge; otherwise None."""
     share = pair.share
     if disparity == "ratio":
         low, high = 0.0, 1 / share if share else np.inf
@@ -503,11 +479,7 @@ def limits(pair: Pair, scale: Scale, disparity: str, z_low: float, z_high: float
 def limits_of_all(
     pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z_low: float, z_high: float, method: str = "auto"
 ) -> list[tuple[float, float]]:
-    """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
-
-    One stratum: Miettinen-Nurminen for a rate, MOVER of Wilson limits for a function of one. Several: `strata_form`.
-    Odds ratios: exact, or of the score test; over strata also Robins, Breslow and Greenland's.
-    """
+    """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit)."""
     if disparity == "odds_ratio":
         return [_odds_ratio_limits(pair, z_low, z_high, method) for pair in pairs]
     ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
@@ -585,9 +557,8 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
 def strata_form(pair: Pair, scale: Scale, disparity: str) -> EffectiveRates:
     """The score test of any disparity of rates averaged over strata, whose limits are the disparities not rejected.
 
-    The variance is at the restricted maximum in each stratum. In small strata the normal distribution has sizes of up
-    to .125 at 5%; with skewness and a third of a person, enumerated sizes of designs of 7 to 50 people are at most
-    .041. Simulated sizes of F1 are at most .06 from ten people a stratum on.
+    It is corrected for skewness and by a third of a person: enumerated sizes at 5% are at most .041, without up to
+    .125.
     """
     own = _weights(pair, overall=pair.overall)
     each = [np.atleast_2d(a).astype(float) for a in (pair.x1, pair.d1, pair.x2, pair.d2, own)]

@@ -23,7 +23,7 @@ def reference_of(question: Question, d1: int, d2: int) -> str:
 
 
 def to_rest(question: Question, share: float) -> Question:
-    """The question against everyone else, if a margin is to everyone, of whom the group is a `share`."""
+    """The question against everyone else, if a margin is to everyone, with the group's `share` of them."""
     if question.margin_bounds is None or not share:
         return question
 
@@ -76,7 +76,7 @@ def _boschloos_level(d1: int, d2: int, alpha: float, alternative: str) -> float:
 
 
 def is_rejected(x1: Integers, d1: int, x2: Integers, d2: int, question: Question, alpha: float) -> Booleans:
-    """Which outcomes, of events that broadcast, the test of two rates rejects.
+    """Mask of the outcomes, of events that broadcast, that the test of two rates rejects.
 
     Examples
     --------

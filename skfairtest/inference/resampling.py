@@ -2,8 +2,7 @@
 
 Besag and Clifford (1991) stop at the h-th resample at least as extreme as the data. If only significance at a level
 matters, drawing also stops when no resample was as extreme by the time the p-value is below it. Both together are
-valid: the p-value is the probability of all outcomes with at least as much evidence, ordered as none at the first stop,
-then fewest at the end, then the latest h-th, if data and resamples are exchangeable.
+valid.
 
 References
 ----------
@@ -25,7 +24,7 @@ SYMMETRIC = 1e-6
 
 
 def oriented(statistics: Floats, alternative: str) -> Floats:
-    """Statistics of which larger is more extreme."""
+    """Statistics, the larger the more extreme."""
     if alternative == "greater":
         return statistics
     return -statistics if alternative == "less" else np.abs(statistics)
@@ -40,10 +39,7 @@ def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: st
 
 
 def monte_carlo_p(drawn: Floats, observed: float, alternative: str) -> tuple[float, int, int]:
-    """P-value (1 + extreme) / (1 + defined), the number of extreme and the number of defined resamples.
-
-    Undefined resamples (NaN) do not count: the observed labelling is then one of the defined ones, all equally likely.
-    """
+    """P-value (1 + extreme) / (1 + defined), the number of extreme and the number of defined resamples."""
     defined = drawn[~np.isnan(drawn)]
     extreme = int(at_least_as_extreme(defined, observed, alternative).sum())
     return (1 + extreme) / (1 + len(defined)), extreme, len(defined)
@@ -114,10 +110,7 @@ def critical_value(drawn: Floats, alternative: str, error: float, fewest: int = 
 
 
 def p_value_limits(extreme: int, defined: int, confidence_level: float = 0.95) -> tuple[float, float]:
-    """Clopper-Pearson (1934) limits of the p-value that infinitely many resamples would have given.
-
-    They cover however small the p-value is; Wilson's cover .887 at .00024 with 9,999 resamples.
-    """
+    """Clopper-Pearson (1934) limits of the p-value that infinitely many resamples would have given."""
     error = (1 - confidence_level) / 2
     low = 0.0 if extreme == 0 else float(beta.ppf(error, extreme, defined - extreme + 1))
     high = 1.0 if extreme == defined else float(beta.isf(error, extreme + 1, defined - extreme))
@@ -166,10 +159,7 @@ def looks(n_resamples: int, *, adaptive: bool = False, n_decisive: int | None = 
 def sequential_p(
     drawn: Floats, observed: float, alternative: str, n_decisive: int | None = None
 ) -> tuple[float, int, int] | None:
-    """The p-value, the extreme and the defined resamples at which drawing stops; None if it goes on.
-
-    Drawing also stops after `n_decisive` resamples if none of them was extreme.
-    """
+    """The p-value, the extreme and the defined resamples at which drawing stops; None if it goes on."""
     defined = ~np.isnan(drawn)
     extreme = at_least_as_extreme(drawn[defined], observed, alternative)
     places = np.flatnonzero(extreme)
@@ -184,8 +174,6 @@ def sequential_p(
 
 def stopped_p(n_extreme: int, n_defined: int, n_decisive: int | None = None) -> float:
     """The probability of at most so many extreme resamples, or of none at the first stop.
-
-    Without a first stop it is (1 + extreme) / (1 + defined).
 
     Examples
     --------

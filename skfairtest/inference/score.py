@@ -51,10 +51,7 @@ _ROUNDINGS = 4 * float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class _Restricted:
-    """Rates at the restricted maximum with their complements, none of which is computed by subtraction from 1.
-
-    `exchanged`: (p1, q1) belong to the second group; `turned`: p and q are exchanged as well.
-    """
+    """Rates at the restricted maximum and their complements, none computed by subtraction from 1."""
 
     p1: Floats
     q1: Floats
@@ -190,10 +187,7 @@ def _distance(x1: Floats, d1: Floats, x2: Floats, d2: Floats, edge: Floats, disp
 def score_at(
     x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, edge: ArrayLike, disparity: str = "difference"
 ) -> tuple[Floats, Floats]:
-    """Miettinen-Nurminen score statistic of p1 - p2 = edge (or p1 / p2 = edge), and its standard error.
-
-    The error is that of r1 - r2, or r1 - edge r2, at the restricted maximum, with the factor N / (N - 1).
-    """
+    """Miettinen-Nurminen score statistic of p1 - p2 = edge (or p1 / p2 = edge), and its standard error."""
     x1, d1, x2, d2, edge = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (x1, d1, x2, d2, edge)))
     factor = (d1 + d2) / np.maximum(d1 + d2 - 1, 1)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):

@@ -49,12 +49,9 @@ def spread(
 ) -> Spread:
     """Estimate the standard deviation of the rates of groups with at least two people, and test that it is 0.
 
-    The interval keeps the observed shape of the rates: data are simulated with rates c + s u_k, where c is the weighted
-    mean of (x + 2 p) / (n + 2), p the rate of all people, and u is what these lie from c, standardized, at `STEPS`
-    values of s. Those s stay at which the observed debiased variance, or 0 if it is negative, is in neither tail of
-    size alpha / 2. The lower end is 0 unless the permutation test rejects at alpha / 2.
-
-    `by_people` weights groups by size. A tenth of `n_resamples`, at least 199, are simulated at each s.
+    The interval holds the standard deviations s at which, with rates of the observed shape, the observed debiased
+    variance is in neither tail of size alpha / 2 of simulated data; it starts at 0 unless the permutation test rejects
+    at alpha / 2.
     """
     order = np.lexsort((x, n))
     x, n = x[order], n[order]

@@ -1,14 +1,11 @@
 """Differences of means in standard deviations, and decomposition into composition and treatment at equal conditions.
 
 A standardized difference (Cohen 1988, section 2.2) of `edge` means first - second - edge * s = 0, with the pooled
-standard deviation s. This form over its standard error tests that edge, and the edges not rejected are the interval
-(Fieller 1954). At 0 it is Welch's statistic, so that interval and test agree; neither normal values nor equal variances
-are assumed.
+standard deviation s; the edges not rejected are the interval (Fieller 1954). At 0 the statistic is Welch's.
 
-Each group's value is the sum over strata of its share times its value there. With standard shares w_s, the difference
-is sum w_s (r_1s - r_2s), different treatment, plus composition: what the groups' own shares add (Kitagawa 1955; Oaxaca
-1973 and Blinder 1973 take one group's shares as the standard). People in strata without the other group have no
-counterpart and form a separate part (Nopo 2008).
+With standard shares w_s of the strata, the difference is sum w_s (r_1s - r_2s), different treatment, plus composition:
+what the groups' own shares add (Kitagawa 1955; Oaxaca 1973 and Blinder 1973 take one group's shares as the standard).
+People in strata without the other group form a separate part (Nopo 2008).
 
 References
 ----------
@@ -30,11 +27,7 @@ ROUNDING = 1e-24
 
 
 def standardized_moments(values: Floats, counts: Floats) -> Moments:
-    """The difference of two means, the pooled standard deviation (ddof 2), and their variances and covariance.
-
-    `counts`, shape (2, K), are people of either group with each of the K `values`. Results are in units of the largest
-    value; the variance of the difference is Welch's, the others are the delta method's.
-    """
+    """The difference of two means, the pooled standard deviation (ddof 2), and their variances and covariance."""
     counts = np.asarray(counts, dtype=float)
     n = counts.sum(axis=1)
     unit = float(np.abs(values).max()) or 1.0
@@ -81,10 +74,7 @@ def standardized_difference(moments: Moments) -> tuple[float, float]:
 
 
 def standardized_limits(moments: Moments, critical: tuple[float, float]) -> tuple[float, float]:
-    """The standardized differences not rejected at critical values below and above the estimate.
-
-    They are infinite if so few people are there that even the pooled standard deviation may be 0.
-    """
+    """The standardized differences not rejected at critical values below and above the estimate."""
     return -_upper(moments._replace(first=-moments.first, covariance=-moments.covariance), critical[0]), _upper(
         moments, critical[1]
     )
@@ -129,9 +119,8 @@ def _parts(share: NDArray[Any], value: NDArray[Any], people: Floats, standard: s
 def decompose(people: Floats, value: Floats, variance: Floats, standard: str) -> tuple[Floats, Floats]:
     """Decompose a difference of two groups, and give standard errors by the delta method.
 
-    Arrays have shape (2, S); at least one stratum has people on both sides. `standard` ("average", "pooled", "group",
-    "other") gives the standard shares. Both results have shape (4 + 2 * S,): difference, composition, treatment, the
-    part without counterpart, then composition and treatment by stratum. Shares of people are random too.
+    Both results have shape (4 + 2 * S,): difference, composition, treatment, the part without counterpart, then
+    composition and treatment by stratum.
     """
     occupied = people > 0
     total = people.sum(axis=1)

@@ -1,8 +1,7 @@
 """Many subgroups at once, each against the others: p-values from sums over both sides, arrays (n, strata, K).
 
-The sums of a rate are events and people who meet the condition; the test is exact given each stratum's events (see
-`conditional`). Those of a mean are people, values and squares; the test is Welch's, over strata with weights n1 n2 /
-(n1 + n2), valid in large samples.
+The test of a rate is exact given each stratum's events (see `conditional`); that of a mean is Welch's over strata,
+valid in large samples.
 """
 
 import numpy as np

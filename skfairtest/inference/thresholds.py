@@ -22,10 +22,7 @@ WORK = 10_000_000
 
 @dataclass(frozen=True)
 class Curve:
-    """A disparity at each of k thresholds, its limits, and the disparities that would not be rejected there.
-
-    NaN if the rate is undefined in a group. `method` is "exact" or "asymptotic".
-    """
+    """A disparity at each of k thresholds, its limits, and the disparities that would not be rejected there."""
 
     disparity: Floats
     low: Floats

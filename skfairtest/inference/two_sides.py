@@ -1,9 +1,9 @@
 """One comparison of any metric: both sides' values in the data, under permuted labels, and in bootstrap samples.
 
-People are cells with counts in two sides, stratum by stratum. If many people share a cell a permutation is one draw of
-a table; if each person is a cell it is a random set of members, or of whole clusters that lie in one side. If clusters
-reach over both sides, signs of their parts are flipped instead. Each resample gives both values *and* their variances,
-so that every statistic has its own standard error (DiCiccio et al. 2020, sections 2 and 3).
+A permutation is one draw of a table if many people share a cell; otherwise a random set of members, or of whole
+clusters that lie in one side. If clusters reach over both sides, signs of their parts are flipped instead. Each
+resample gives both values *and* their variances, so that every statistic has its own standard error (DiCiccio et al.
+2020, sections 2 and 3).
 """
 
 from __future__ import annotations
@@ -59,22 +59,11 @@ class Measure(Protocol):
 
 @dataclass(frozen=True)
 class Stratum:
-    """People of one stratum in two sides.
+    """People of one stratum in two sides: `counts` (2, K) of each cell.
 
-    Parameters
-    ----------
-    functional : Functional
-        The metric of these cells.
-    counts : ndarray of int, shape (2, K)
-        People of each cell in either side.
-    block : ndarray of int, shape (K,)
-        Labels are permuted among cells of the same number; negative: not permuted.
-    rows : bool
-        Whether each cell is one person.
-    cluster : ndarray of int, shape (K,), optional
-        Clusters: permuted whole if each lies in one side, otherwise given random signs.
-    overall : bool
-        Whether the second value shown is everyone's.
+    Labels are permuted among cells of the same `block`; negative: not permuted. `rows`: each cell is one person.
+    Clusters are permuted whole if each lies in one side, otherwise given random signs. `overall`: the second value
+    shown is everyone's.
     """
 
     functional: Measure
@@ -86,7 +75,7 @@ class Stratum:
 
     @property
     def people(self) -> tuple[float, float]:
-        """How many people either side has."""
+        """The number of people on either side."""
         first, second = self.counts.sum(axis=1).tolist()
         return float(first), float(second)
 
@@ -199,7 +188,7 @@ def _stack(parts: Sequence[Moments]) -> Moments:
 
 @dataclass(frozen=True)
 class Statistic:
-    """How the moments of strata become one statistic, with `weights` of shape (S,); ratios are on the log scale."""
+    """One statistic from the moments of strata, with `weights` of shape (S,); ratios on the log scale."""
 
     disparity: str
     weights: Floats
@@ -283,20 +272,9 @@ def draw_statistics(
 
 @dataclass(frozen=True)
 class Sides:
-    """All groups of a stratum, and the sets of groups whose values are compared.
+    """All groups of a stratum, `counts` (G, K), and the sets of groups whose values are compared, `sides` (M, G).
 
-    Parameters
-    ----------
-    functional : Functional
-        The metric of these cells.
-    counts : ndarray of int, shape (G, K)
-        People of each group.
-    sides : ndarray of bool, shape (M, G)
-        The groups of each side.
-    rows : bool
-        Whether each cell is one person.
-    cluster : ndarray of int, shape (K,), optional
-        Clusters: resampled within groups if each lies in one, otherwise all together.
+    `rows`: each cell is one person. Clusters are resampled within groups if each lies in one, otherwise all together.
     """
 
     functional: Measure
@@ -396,10 +374,7 @@ def critical_values(
     freedom: float = np.inf,
     skewness: float = 0.0,
 ) -> tuple[float, float]:
-    """The critical values below and above an estimate, at least the quantiles of t and of Hall's transformation.
-
-    These are used alone if there are few resamples or none; raw statistics have only the resamples' quantiles.
-    """
+    """The critical values below and above an estimate, at least the quantiles of t and of Hall's transformation."""
     each = error if alternative in ("greater", "less") else error / 2
     ends = reference_quantiles(each, freedom, skewness) if studentized else (np.inf, np.inf)
     drawn_z = None if drawn is None else critical_value(drawn, alternative, error, FEW_BEYOND)

@@ -45,9 +45,8 @@ def within_cap(d1, d2):  # type: ignore[no-untyped-def]
 class TailProbability:
     """Probability of some pairs' tails as a function of the common event probability sin(angle)**2.
 
-    Angles are cut into cells one standard deviation of the total wide. In a cell the probability of a total is that
-    near its centre times an exponential of the total, so that the sum is a power series. Near 0 and 1, and for very
-    many people, the sum itself is taken.
+    In a cell of one standard deviation of the total, the probability of a total is that near its centre times an
+    exponential, so that the sum is a power series. Near 0 and 1 the sum itself is taken.
     """
 
     def __init__(self, tails: Tails) -> None:
@@ -169,8 +168,7 @@ def unconditional_log_p(  # type: ignore[no-untyped-def]
 ):
     """Log p-value of Boschloo's (1970) test that two groups have the same event probability; vectorized.
 
-    It is a bound about 1e-9 (relatively) above the p-value, 1e-6 for more than 100,000 people. `advance` is called
-    after each pair.
+    It is a bound about 1e-9 (relatively) above the p-value, 1e-6 for more than 100,000 people.
 
     References
     ----------

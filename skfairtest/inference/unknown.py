@@ -1,17 +1,12 @@
 """Rates of two sides when the group of some people is not known: bounds over all ways to assign them.
 
 Of the people whose group is unknown, an assignment gives ``a`` of the events and ``b`` of the non-events to group 1,
-and ``c`` and ``e`` to group 2. Each person has some of three possible places: group 1, group 2, elsewhere. The possible
-(a, c) are all whole numbers within sums of limits of a, c and a + c (generalized polymatroids): `Reach`.
+and ``c`` and ``e`` to group 2. The rate (x1 + a) / (d1 + a + b) grows with a and falls with b, the other grows with c
+and falls with e. The largest a, smallest b and c, and largest e are possible at once, so that no assignment has a
+larger difference or ratio, conditional odds ratio, exact limit or one-sided p-value of Fisher's.
 
-The rate (x1 + a) / (d1 + a + b) grows with a and falls with b, the other grows with c and falls with e. The largest a,
-smallest b and c, and largest e are possible at once, so that no assignment has a larger difference or ratio; the
-opposite one has the smallest. The same holds for the conditional odds ratio, its exact limits and Fisher's one-sided
-p-values, because one more in a cell shifts the whole conditional distribution.
-
-Two-sided p-values, and all of Boschloo's, are not monotone, so every assignment is considered. Boschloo's is at most
-Fisher's, and at least it times the probability of the total at the most favourable event probability; assignments are
-tested in the order of these bounds until the next cannot be better than the best p-value.
+Two-sided p-values, and all of Boschloo's, are not monotone, so assignments are tested in the order of their bounds
+until the next cannot be better than the best p-value.
 """
 
 from __future__ import annotations
@@ -106,10 +101,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class PValueBounds:
-    """The smallest and the largest log p-value, and the assignment with the largest, if known.
-
-    `attained`: both are p-values of assignments; otherwise they lie outside of all.
-    """
+    """The smallest and the largest log p-value, and the assignment with the largest, if known."""
 
     low: float
     high: float
@@ -134,8 +126,7 @@ def _with(pair: Pair, events: tuple[Any, Any], others: tuple[Any, Any]) -> Pair:
 def corner_pairs(pair: Pair, unknown: Unknown) -> list[Pair]:
     """The assignments with as many events, and as many non-events, as possible on one side or on neither.
 
-    Limits of a disparity are smallest and largest at one of them: of odds ratios at the extreme ones; of score limits,
-    which widen with fewer people, by trying all assignments of 1,500 tables, not by proof.
+    Limits of a disparity are smallest and largest at one of them; of score limits this was tried, not proven.
     """
     return [_with(pair, *both) for both in product(unknown.events.corners(), unknown.others.corners())]
 
@@ -159,8 +150,6 @@ def assigned(pair: Pair, unknown: Sequence[Unknown]) -> Pair:
 def p_value_bounds(pair: Pair, unknown: Sequence[Unknown], scale: Scale, question: Question) -> PValueBounds:
     """The smallest and largest p-value over all assignments of one comparison in one stratum, not by resampling.
 
-    With more than `MOST_ASSIGNMENTS`, or too slow tests, the bounds lie outside of all p-values.
-
     Examples
     --------
     >>> pair = Pair(*(np.array([n]) for n in (2, 10, 15, 25)))
@@ -179,11 +168,7 @@ def p_value_bounds(pair: Pair, unknown: Sequence[Unknown], scale: Scale, questio
 
 
 def _ends_given_totals(tables: Pair) -> Pair:
-    """The tables among which the smallest and the largest p-value are.
-
-    Given all totals, a p-value rises with the first side's events up to the most probable number, and then falls, so
-    that the first and the last table on either side of it decide.
-    """
+    """The tables among which the smallest and the largest p-value are: first and last on either side of the mode."""
     totals = tables.x1 + tables.x2
     above = tables.x1 >= (totals + 1) * (tables.d1 + 1) // (tables.d1 + tables.d2 + 2)
     return _only(tables, _first_and_last(tables.x1, tables.d1, tables.d2, totals, above.astype(int)))
@@ -252,11 +237,8 @@ def _most_probable_total(m: Integers, n: Integers) -> Floats:
 def _near_totals(totals: Integers, d1: Integers, d2: Integers, log_p: Floats) -> Floats:
     """Log of a share of Fisher's p-value that Boschloo's is never below.
 
-    Given a total m, let y be the least probable outcome not as extreme as p, and r its probability over that of the
-    next one outwards: those as extreme have at least p / (1 + r). As one of at most k + 1 outcomes, k the smallest
-    margin, y has a probability of at least p / (k + 1), and lies (Hoeffding 1963) within sqrt(k log((k + 1) / p) / 2)
-    of the mean. The most favourable event probability makes the total one of those considered with a probability of
-    99%.
+    Given a total, the least probable outcome not as extreme as p has a probability of at least p / (k + 1), k the
+    smallest margin, and lies (Hoeffding 1963) within sqrt(k log((k + 1) / p) / 2) of the mean.
     """
     n = d1 + d2
     within = np.ceil(np.sqrt(n * np.log(200) / 2))
@@ -311,9 +293,9 @@ def _without_search(method: str) -> PValueBounds:
 def _of_many(pair: Pair, unknown: Sequence[Unknown], question: Question) -> PValueBounds:
     """Bounds for so many assignments that not all of them are tested.
 
-    Fisher's one-sided p-values and the score statistic are extreme at the ends. Fisher's two-sided p-value is at least
-    the smaller of both, and at most that times the number of tables with these totals; Boschloo's is at most Fisher's,
-    and at least that times the probability of the total, which is above 1 / sqrt(2 n).
+    Fisher's two-sided p-value is at least the smaller one-sided one, and at most that times the number of tables with
+    these totals; Boschloo's is at most Fisher's, and at least that times the probability of the total, which is above 1
+    / sqrt(2 n).
     """
     pairs = [end for each in unknown for end in extreme_pairs(pair, each)]
     x1, d1, x2, d2 = (np.concatenate(n) for n in zip(*((p.x1, p.d1, p.x2, p.d2) for p in pairs), strict=True))

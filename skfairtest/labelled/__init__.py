@@ -1,1 +1,1 @@
-"""Rates of which only some people's true labels are known, beside a judge's guesses for everybody."""
+"""Rates from a few true labels and a judge's guesses for all people."""

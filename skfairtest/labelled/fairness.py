@@ -32,10 +32,10 @@ from skfairtest.tables import Sample
 class LabelledFairnessTest(FairnessTest):
     """Test whether a rate differs between groups where few people have a true label, and a judge guesses the others.
 
-    Null hypothesis: the rate is equal in the groups that are compared. People with similar guesses or scores of the
-    judge (another model, a rule, a language model) are a bin, in each group on its own. In a bin the labelled people
-    are a random sample, and how many people are in it is known of everybody, so that rates are estimated without
-    trusting the judge: a good one makes the standard error smaller, a bad one does not help.
+    Null hypothesis: the rate is equal in the compared groups. In each group, people with similar guesses or scores of
+    the judge (another model, a rule, a language model) are a bin. In a bin the labelled people are a random sample, and
+    its size is known, so that rates are estimated without trusting the judge: a good one makes the standard error
+    smaller, a bad one does not help.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class LabelledFairnessTest(FairnessTest):
     metric : str, Rate, or list or dict of these, default="equalized_odds"
         Rates that need true labels, and criteria made of them.
     labelled : {"at_random", None}, default=None
-        How people with a true label were chosen: "at_random", a random sample of each group (of several groups
-        together, too). None: as `label_probability` says, or everybody has a label.
+        How people with a true label were chosen: "at_random", a random sample of each group or of all people. None: as
+        `label_probability` says, or everyone has a label.
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
@@ -74,20 +74,18 @@ class LabelledFairnessTest(FairnessTest):
     Attributes
     ----------
     labels_ : DataFrame
-        A row for each metric and group: ``n`` people, of whom ``labels`` have a label that the metric needs; ``worth``,
-        how many labels without a judge would have the same standard error; ``bins`` of the judge's score; the
-        ``value``, and ``value_judge``, which the judge alone would give (NaN where its scores are not between 0
-        and 1).
+        A row for each metric and group: ``n`` people; ``labels`` that the metric needs; ``worth``, the number of labels
+        with the same standard error without a judge; ``bins`` of the judge's score; the ``value``, and ``value_judge``
+        of the judge alone (NaN unless its scores are between 0 and 1).
     judge_ : DataFrame
-        A row for each comparison: the ``disparity``, that which the judge alone finds, ``bias`` (how far the latter is
-        from the former), and ``p_value`` of the hypothesis that the judge's disparity is right. A judge with a bias
-        does no harm to the test.
+        A row for each comparison: the ``disparity``, the judge's own, its ``bias``, and the ``p_value`` of the
+        hypothesis that the bias is 0. A judge with a bias does no harm to the test.
     by_group_ : DataFrame
         As of `FairnessTest`; ``n_effective`` counts the labels that meet the condition.
     p_value_, statistic_, disparity_, binning_error_ : float
         As of `FairnessTest`, and so is everything that follows.
     rejected_, concern_ : bool
-        Whether a disparity was found or, with "equivalence", fairness within the margin was not certified.
+        Whether a disparity was detected or, with "equivalence", fairness within the margin not shown.
     confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
         Limits of the disparity in the population of which people are a sample.
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
@@ -110,18 +108,16 @@ class LabelledFairnessTest(FairnessTest):
     -----
     With shares W_b of bins and rates p_b in them, a rate is sum W_b p_b, and of a rate whose condition needs a label,
     such as the true positive rate, S1 / (S1 + S0) of two such sums over bins of those predicted positive and negative.
-    The statistic is that of a linear form of independent rates, with the variance at the rates that are most likely if
-    the null hypothesis is true; intervals are the disparities that it does not reject, and equality where the test
-    does not. The variance counts that shares are those of a sample of a population. The p-value is the larger of the
-    normal one and a mid-p-value, of labels that are binomial in each bin with the most likely rates: it decides where
-    events are rare and one side has few labels. Bins depend on the judge's scores and on how many labels there are,
-    never on what these are: two below 90 labels of a group, up to six beyond, with at least three expected labels in
-    each.
+    The statistic is that of a linear form of independent rates, with the variance at the most likely rates under the
+    null hypothesis; intervals are the disparities not rejected. The variance includes the sampling error of the shares.
+    The p-value is the larger of the normal one and a mid-p-value of labels that are binomial in each bin, which matters
+    if events are rare and one side has few labels. Bins depend on the judge's scores and on the number of labels, never
+    on their values: two below 90 labels of a group, up to six beyond, with at least three expected labels in each.
 
     With ``label_probability`` people with the same probability are a stratum, in which labels are a random sample; of
     more than 20 different probabilities, those from one power of 2 to the next. A stratum without a label is joined
-    with the next. Labels in a bin are weighted, and count as at most so many as Hajek's variance allows. A caution says
-    if few labels are expected of many people, or if labels do not look random.
+    with the next. Labels in a bin are weighted, and count as at most so many as Hajek's variance allows. A caution
+    warns of few expected labels, or labels that do not look random.
 
     References
     ----------
@@ -223,11 +219,11 @@ class LabelledFairnessTest(FairnessTest):
         sensitive_features : array-like, frame, mapping, or names of columns of `X`
             The groups: one or several columns of length n_samples.
         y_judge : array-like of shape (n_samples,), or name of a column of `X`, optional
-            What the judge says of everybody: a guessed label, or a score of the positive label. None: labels alone.
+            The judge's guessed label, or score of the positive label, for every person. None: labels alone.
         label_probability : array-like of shape (n_samples,), or name of a column of `X`, optional
-            How probable it was that each person was labelled: above 0, at most 1.
+            Each person's probability of being labelled: above 0, at most 1.
         clusters : None
-            Labels that belong together have no such test; the error says what to do.
+            Not supported; the error says what to do.
         predict_params : dict, optional
             Further arguments of the estimator's ``predict``.
 
@@ -239,8 +235,7 @@ class LabelledFairnessTest(FairnessTest):
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable; labels that are missing where nothing says how the others were
-            chosen among these.
+            If a parameter or an input is not usable, or labels are missing and it is not said how people were chosen.
         """
         judged = {"y_judge": y_judge, "label_probability": label_probability}
         columns = {"sensitive_features": sensitive_features, "clusters": clusters, **judged}
@@ -266,7 +261,7 @@ class LabelledFairnessTest(FairnessTest):
         y_true : array-like of shape (n_samples,)
             True labels; NaN or None where there is none.
         y_pred : array-like of shape (n_samples,)
-            Predictions of everybody.
+            Predictions for every person.
         y_score : array-like of shape (n_samples,), optional
             Scores in place of predictions, with ``prediction_threshold``.
         sensitive_features : array-like, frame or mapping

@@ -1,4 +1,4 @@
-"""Rates of which some people's labels are known: bins of the judge's scores, comparisons, and how good the judge is."""
+"""Rates from few labels: bins of the judge's scores, comparisons, and the quality of the judge."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Labelled(LabelledRate):
 
     @staticmethod
     def together(groups: Sequence[Labelled | str]) -> Labelled | str:
-        """The rate of several groups, of whom some may have nobody who meets the condition; or why there is none."""
+        """The rate of several groups together, or the reason why it is undefined."""
         each = [one for one in groups if isinstance(one, Labelled)]
         if len(each) < len(groups):
             return next(one for one in groups if isinstance(one, str))
@@ -137,7 +137,7 @@ class Labelled(LabelledRate):
 
     @property
     def met(self) -> int:
-        """How many labels are of people who meet the condition."""
+        """The number of labels of people who meet the condition."""
         roles = self.roles[..., 1]
         return round(float((self.needed * (roles[:, 0] * self.first + roles[:, 1] * (self.labels - self.first))).sum()))
 
@@ -182,11 +182,11 @@ def sides_of(nulls: Sequence[LabelledNull]) -> LabelledRate:
 
 @dataclass(frozen=True)
 class FewLabels(Rate):
-    """A rate of people of whom only some have the label that it needs."""
+    """A rate that needs labels, which only some people have."""
 
 
 def with_few_labels(metrics: Sequence[Metric]) -> tuple[list[Metric], list[str]]:
-    """Metrics of which those that need labels have few, and the names of those that have no test then."""
+    """The metrics to test, and the names of those that cannot be tested with few labels."""
     found: list[Metric] = []
     for metric in metrics:
         if "y_true" not in metric.reads:
@@ -206,7 +206,7 @@ def people_in_roles(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[
     """The condition and the event of a rate for each person."""
     labels = sample.labels
     is_positive = [is_label(label, positive) for label in labels]
-    labels += [object() for kind in (False, True) if kind not in is_positive]  # a label that nobody has was possible
+    labels += [object() for kind in (False, True) if kind not in is_positive]  # a label without people was possible
     is_positive += [kind for kind in (False, True) if kind not in is_positive]
     n, yes = len(labels), np.array(is_positive)
     codes = {"y_true": np.repeat(np.arange(n), n), "y_pred": np.tile(np.arange(n), n)}
@@ -310,7 +310,7 @@ def rate_of_group(
 
 
 def label_columns(result: core.Result) -> dict[str, list[Any]]:
-    """How much the labels of each group are worth with the judge, and what the judge alone says, by rate and group."""
+    """The number of equivalent labels without the judge, and the judge's own value, by rate and group."""
     sample = result.sample
     assert sample is not None
     names, rows = ("metric", "group", "n", "labels", "worth", "bins", "value", "value_judge"), []
@@ -365,7 +365,7 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
 
 
 def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
-    """Groups of which labels are no random sample of those who were said to be one, or few where they count most."""
+    """Groups whose labels do not look like a random sample, or are too few where they count most."""
     asked, score = sample.label_probability, None if sample.judge is None else sample.judge.numbers
     guesses = sample.judge.codes if score is None and isinstance(sample.judge, Column) else score
     for group, name in enumerate(sample.group_labels):
@@ -410,7 +410,7 @@ def _tested(question: Question, rows: Sequence[core.Comparison]) -> list[core.Co
 
 
 def judge_columns(rows: Sequence[core.Comparison]) -> Mapping[str, Any]:
-    """What the judge alone says of each comparison, its distance from the estimate, and whether it is right."""
+    """The judge's own disparity for each comparison, its bias, and a test of this bias."""
     nulls = [cast("LabelledNull", one.null) for one in rows]
     kind, sides = nulls[0].question.disparity, sides_of(nulls)
     first, second = (np.array([one.rates(one.score) for one in side])

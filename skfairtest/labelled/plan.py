@@ -30,19 +30,19 @@ USUAL = 100
 
 @dataclass(frozen=True, eq=False)
 class LabelPlan:
-    """Whom to label, and what that promises.
+    """The people to label, and the expected width of the interval.
 
     Attributes
     ----------
     strata : DataFrame
-        A row for each stratum: ``group``, ``score_low`` and ``score_high`` of the judge (for the event that the metric
-        asks about), ``people``, ``labels`` and ``label_probability``.
+        A row for each stratum: ``group``, ``score_low`` and ``score_high`` of the judge (for the metric's event),
+        ``people``, ``labels`` and ``label_probability``.
     selected : ndarray of bool, shape (n_samples,)
-        Who is to be labelled: random people of each stratum, a column to send to annotators.
+        The people to be labelled, a random sample of each stratum.
     label_probability : ndarray of shape (n_samples,)
-        How probable that was for everybody, for `LabelledFairnessTest`.
+        Each person's probability of selection, for `LabelledFairnessTest`.
     n_labels : int
-        How many labels that makes.
+        The number of labels.
     interval_width : float
         The expected width of the interval of two groups' difference (of more groups, of the widest one).
     """
@@ -72,19 +72,19 @@ def label_plan(
 ) -> LabelPlan:
     """Plan which people to label, so that a difference of rates between groups is known well.
 
-    Within each group people with similar scores of the judge are a stratum, and gets labels in proportion to its share
-    of the group times the standard deviation of what its labels would tell (Neyman 1934), if the judge were right; no
-    judge is believed to be surer than 10%, and every stratum gets a few labels. The width is that of the interval of
-    the test if events are as many as the judge says on average among people with the same prediction. A judge of rare
-    events who finds too many promises too much: calibrate its scores first, on as few as 100 random labels. The later
-    test is valid however wrong the judge is.
+    Within each group people with similar scores of the judge are a stratum, which gets labels in proportion to its
+    share of the group times the standard deviation of its labels (Neyman 1934), if the judge were right, with rates
+    between 10% and 90%; every stratum gets a few labels. The width is that of the test's interval if the judge is right
+    on average among people with the same prediction. If the judge overestimates rare events, the planned width is too
+    small: calibrate its scores first, on as few as 100 random labels. The later test is valid however wrong the judge
+    is.
 
     Parameters
     ----------
     y_pred : array-like of shape (n_samples,)
-        Predictions of everybody.
+        Predictions for every person.
     y_judge : array-like of shape (n_samples,)
-        What the judge says of everybody: a guessed label, or a score of the positive label.
+        The judge's guessed label, or score of the positive label, for every person.
     sensitive_features : array-like, frame or mapping
         The groups.
     metric : str or Rate, default="true_positive_rate"
@@ -104,12 +104,12 @@ def label_plan(
     Returns
     -------
     LabelPlan
-        Strata, who is selected, and with which probability.
+        The strata, the people selected, and their probabilities.
 
     Raises
     ------
     ValueError
-        If a parameter is not usable, or no number of labels reaches what is wanted.
+        If a parameter is not usable, or no number of labels reaches the width.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def label_plan(
         )
     labels = shared_out(n_labels, people, importance)
     rng = np.random.default_rng(seed_sequence(random_state))
-    # Those of whom no label is needed have the smallest probability, which is of no meaning, and not 1.
+    # People who need no label have the smallest probability, not 1.
     selected, least = np.zeros(sample.n_samples, dtype=bool), min(0.5, (labels / people).min())
     probability = np.full(sample.n_samples, least)
     for here, many in zip(rows, labels.tolist(), strict=True):
@@ -214,7 +214,7 @@ def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, 
 
 
 def _planned(sample: LabelledSample, roles: Floats, strata: pd.DataFrame, labels: Integers) -> list[LabelledRate]:
-    """The rate of each group as the plan expects it; people of whom no label is needed add nothing to its variance."""
+    """Each group's expected rate; people who need no label add nothing to its variance."""
     out = []
     for group, people in enumerate(sample.sizes[0].tolist()):
         rows = strata["group"].to_numpy() == group
@@ -225,7 +225,7 @@ def _planned(sample: LabelledSample, roles: Floats, strata: pd.DataFrame, labels
 
 
 def _importance(sample: LabelledSample, roles: Floats, strata: pd.DataFrame) -> Floats:
-    """How much a stratum's labels vary the rate of its group: the square root of their part of its variance."""
+    """The square root of the share of a stratum's labels in the variance of its group's rate."""
     rates = np.array([float(rate.value) for rate in _planned(sample, roles, strata, np.full(len(strata), USUAL))])
     group, kind, share, believed = (strata[name].to_numpy() for name in ("group", "kind", "share", "believed"))
     event, condition = (roles[kind, 0] - roles[kind, 1]).T
@@ -234,7 +234,7 @@ def _importance(sample: LabelledSample, roles: Floats, strata: pd.DataFrame) -> 
 
 
 def shared_out(n_labels: int, people: Integers, importance: Floats) -> Integers:
-    """Whole numbers of labels in proportion to their importance, at least a few, at most everybody."""
+    """Whole numbers of labels in proportion to their importance, at least a few, at most one per person."""
     least, wanted = np.minimum(people, EXPECTED), importance / importance.sum()
     low, high = 0.0, people.sum() / wanted[wanted > 0].min()
     for _ in range(100):  # the factor at which the numbers add up

@@ -1,23 +1,20 @@
-"""A rate of people of whom few are labelled and all are judged: estimate, score statistics, disparities, allocation.
+"""A rate if few people are labelled and all are judged: estimate, score statistics, disparities, allocation.
 
-People are in bins of the judge's score. In each bin the labelled people are a random sample, and the bins' shares W_b
-are those of everybody, so that a rate is a weighted sum of independent ones (post-stratification): nothing depends on
-the judge being right.
+In each bin of the judge's score the labelled people are a random sample, and the bins' shares W_b are known, so that a
+rate is a weighted sum of independent ones (post-stratification): nothing depends on the judge being right.
 
 In a bin, a person has one of two roles with regard to the rate: with p_b the first, otherwise the second. Roles are
-(event, condition): (1, 1), (0, 1) or (0, 0). The rate is t exactly where
+(event, condition): (1, 1), (0, 1) or (0, 0). The rate is t exactly if
 
-    F(t) = sum_b W_b (second_b + (first_b - second_b) p_b) = 0,   role = event - t condition,
+    F(t) = sum_b W_b (second_b + (first_b - second_b) p_b) = 0, role = event - t condition,
 
-which is linear in the p_b whether the condition is known of everybody (precision, accuracy) or only with the label
-(true positive rate: bins of those predicted positive and negative are S1 and S0 of S1 / (S1 + S0)). Its score statistic
-is F at the observed rates over its standard error at the rates that are most likely where F(t) = 0 (Martin Andres et
-al. 2011). The variance has two parts: that of the labels, and, as people are themselves a sample of a population, that
-of the shares, sum_b W_b role_b^2 / n with the expected roles of bins.
+which is linear in the p_b whether the condition is known (precision, accuracy) or needs the label (true positive rate).
+Its score statistic is F at the observed rates over its standard error at the most likely rates with F(t) = 0 (Martin
+Andres et al. 2011). The variance has two parts: that of the labels, and that of the shares, sum_b W_b role_b^2 / n with
+the expected roles of bins.
 
 The statistic of an edge between two rates is that of the most likely pair of rates (t + edge, t): the root of both
-squared score statistics, summed. With one bin on each side, it is close to Miettinen and Nurminen's. The variance of n
-labels in B bins has the factor n / (n - B).
+squared score statistics, summed. The variance of n labels in B bins has the factor n / (n - B).
 
 References
 ----------
@@ -51,8 +48,8 @@ _STEPS, _NEAR, _TINY = 100, 1e-9, float(np.finfo(float).tiny)
 class LabelledRate:
     """Rates of people with labels in bins; leading axes are sides, comparisons or data sets.
 
-    `share` is that of all people in a bin (..., B); `roles` (..., B, 2, 2) are event and condition of both roles, equal
-    if no label is needed; `people` is how many shares are of, infinite for a population.
+    `share` (..., B) is that of all people in a bin; `roles` (..., B, 2, 2) are event and condition of both roles;
+    `people` is the number behind the shares, infinite for a population.
     """
 
     first: Floats
@@ -80,20 +77,20 @@ class LabelledRate:
         return LabelledRate(first, labels, share, roles.reshape(*shape, bins, 2, 2), people)
 
     def _sums(self, p: Floats) -> tuple[Floats, Floats]:
-        """The shares of everybody who show the event, and who meet the condition, where bins have rates p."""
+        """The shares of people who show the event, and who meet the condition, if bins have rates p."""
         expected = self.roles[..., 1, :] + (self.roles[..., 0, :] - self.roles[..., 1, :]) * p[..., None]
         total = (self.share[..., None] * expected).sum(axis=-2)
         return total[..., 0], total[..., 1]
 
     def rates(self, p: Floats) -> Floats:
-        """The rates where bins have rates p; NaN where nobody meets the condition."""
+        """The rates if bins have rates p; NaN if no one meets the condition."""
         event, condition = self._sums(p)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(condition > 0, event / condition, np.nan)
 
     @cached_property
     def value(self) -> Floats:
-        """The rate; NaN where nobody is estimated to meet the condition."""
+        """The rate; NaN if no one is estimated to meet the condition."""
         return self.rates(self.first / self.labels)
 
     def _form(self, t: Floats) -> tuple[Floats, Floats, Floats]:
@@ -149,7 +146,7 @@ class LabelledRate:
 
     @property
     def worth(self) -> Floats:
-        """How many labels without a judge the labels and the judge are worth."""
+        """The number of labels that would be as informative without a judge."""
         own, alone = self.variances
         with np.errstate(invalid="ignore"):  # where nobody's label matters
             return np.asarray(self.n_labels * alone / own)
@@ -163,8 +160,7 @@ class LabelledRate:
 def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats) -> tuple[Floats, Floats]:
     """The most likely rates of bins at which the form is 0, and Lagrange's multiplier.
 
-    With the multiplier c they solve slope c p^2 - (labels + slope c) p + first = 0, and the form falls in c. The root
-    is sought where s^3 / (1 - s)^3 is c over Newton's first step, which may be far from it.
+    With the multiplier c they solve slope c p^2 - (labels + slope c) p + first = 0, and the form falls in c.
     """
     observed = first / labels
     distance = constant + (slope * observed).sum(axis=-1)
@@ -291,7 +287,7 @@ def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> 
 def bins_of(score: Floats, labelled: Floats, most: int | None = None) -> Positions:
     """Return each person's bin: scores in it are alike, and it expects at least `EXPECTED` labels.
 
-    Neighbouring scores are joined by Ward's rule; last those without any label. The labels' values play no part.
+    Neighbouring scores are joined by Ward's rule; the labels' values play no part.
     """
     levels, place = np.unique(score, return_inverse=True)
     if len(levels) > QUANTILES:

@@ -1,4 +1,4 @@
-"""What is measured: rates, the criteria made of them, metrics of scores and numbers, and functions that users write."""
+"""Metrics: rates, criteria, metrics of scores and numbers, and users' functions."""
 
 from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust
 from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share

@@ -36,10 +36,7 @@ def shares_below(weights: Floats, low: Positions, high: Positions) -> Floats:
 
 
 def center(placements: Floats, weights: Floats) -> Floats:
-    """Weighted means (b,); placements become contributions to it: weight times distance from the mean, over all weight.
-
-    Distances are first taken from the placement of a person with weight: where all are equal they are exactly 0.
-    """
+    """Weighted means (b,); placements become weight times distance from the mean, over all weight."""
     if placements.shape[1] == 0:
         return np.full(len(placements), np.nan)
     start = np.take_along_axis(placements, weights.argmax(axis=1)[:, None], axis=1)

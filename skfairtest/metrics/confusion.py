@@ -23,7 +23,7 @@ def one_more(true: Positions, predicted: Positions) -> Floats:
 
 
 class Incidence:
-    """How much each kind of people counts in each class, (K, C): of many classes mostly zeros, which are not stored."""
+    """Sparse weights of kinds of people in each class, (K, C)."""
 
     def __init__(self, matrix: NDArray[Any]) -> None:
         self.shape = matrix.shape
@@ -62,7 +62,7 @@ class OfLabels(Functional):
         return self.more
 
     def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the people of whom the value would be a rate of the variance that it has with the further people."""
+        """Return the effective number of people, with the further people."""
         counts = np.asarray(counts, dtype=float)
         each = np.ones(counts.shape[-1]) if weight is None else weight
         people = counts + self.more_of(counts)
@@ -143,7 +143,7 @@ class ClassScores(OfLabels):
         return ratio, np.where(empty, np.inf, below), ratio_of(share, share.sum(axis=-1, keepdims=True))
 
     def more_of(self, counts: Floats) -> Floats:
-        """Return one of right and of wrong in every class; of a class that nobody is in nothing, if it is left out."""
+        """Return one right and one wrong prediction for every class but those left out."""
         gone = self._present.sums(counts) == 0
         if not (self.absent and gone.any()):
             return self.more
@@ -178,7 +178,7 @@ class ClassScores(OfLabels):
         return value, np.where(np.isnan(value), np.nan, variance)
 
     def effective(self, counts: Floats) -> Floats:
-        """The number who meet the condition of the class of which fewest do; classes left out do not count."""
+        """The smallest number of people who meet a class's condition; classes left out do not count."""
         people = self._condition.sums(np.asarray(counts, dtype=float))
         return _fewest(people) if self.absent else people.min(axis=-1)
 
@@ -198,7 +198,7 @@ def _fewest(people: Floats) -> Floats:
 
 
 def recalls(true: Positions, called: Positions, right: Booleans, n_classes: int) -> dict[str, Any]:
-    """Return the arguments of `ClassScores` for the share of each true class of whom something is right."""
+    """Return the arguments of `ClassScores` for the recall of each true class."""
     of_class = true[:, None] == np.arange(n_classes)
     arrays = {"event": (of_class & right[:, None]).astype(float), "given": of_class.astype(float)}
     return {"true": true, "predicted": called, **arrays, "member": of_class, "called": of_class, "absent": False}

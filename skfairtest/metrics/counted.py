@@ -89,7 +89,7 @@ class Determination(Functional):
         self.columns = np.stack([np.ones_like(y), y, y**2, e], axis=1)
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return R squared and each cell's part of its error; NaN where nobody's truth differs from another's."""
+        """Return R squared and each cell's part of its error; NaN if all true values are equal."""
         masses = np.asarray(masses, dtype=float)
         n, sums, squares, errors = np.moveaxis(masses @ self.columns, -1, 0)
         mean = ratio_of(sums, n)

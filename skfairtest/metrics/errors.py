@@ -267,9 +267,8 @@ class Robust(functionals.Functional):
     def most_people(self, counts: Floats) -> Floats:
         """The effective people of the rates of two sides (2, K), were their weights as unlike as those of both sides.
 
-        A rate p of n1 people with the event and n0 without has the variance p^2 (1 - p)^2 (q1 / n1 + q0 / n0), where q
-        is the mean squared weight over the squared mean weight. With few events a side's q1 is too small: it is
-        averaged with that of both sides, which counts as `BOTH_SIDES` people.
+        With n1 events and n0 non-events the variance of p is p^2 (1 - p)^2 (q1 / n1 + q0 / n0), with q the mean squared
+        weight over the squared mean weight.
         """
         assert self.weight is not None
         assert isinstance(self.functional, functionals.Share)

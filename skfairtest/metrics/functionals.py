@@ -32,7 +32,7 @@ HALF = 0.5
 
 
 def per_person(parts: Floats, counts: Floats) -> Floats:
-    """Return each person's part of a cell's; 0 where nobody is."""
+    """Return each person's part of a cell's; 0 for empty cells."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(counts > 0, parts / counts, 0.0)
 
@@ -168,7 +168,7 @@ class Misplacing(Functional):
     is_rate_like = counts_misplaced = True
 
     def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the people of whom the value would be a rate of this variance, were one more person misplaced."""
+        """Return the effective number of people, if one more person is misclassified."""
         masses = counts if weight is None else counts * weight
         if weight is None:
             value, variance = self.moments(counts)
@@ -259,10 +259,7 @@ class Mean(Functional):
 
 
 class Share(Functional):
-    """A rate (or an increasing function of one) of people who may be weighted or clustered.
-
-    Errors under the null hypothesis are around the pooled rate: a plug-in error vanishes if a group shows no event.
-    """
+    """A rate (or an increasing function of one) of people who may be weighted or clustered."""
 
     def __init__(
         self,
@@ -371,7 +368,7 @@ class Auc(Misplacing):
 
 
 class Undifferentiated(Functional):
-    """A metric of which only the values are known: it has a variance, but no parts."""
+    """A metric with values and a variance, but no parts."""
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return parts of nothing."""
@@ -431,11 +428,7 @@ def linearized_pair(functional: Functional, first: Floats, second: Floats, *, sh
 def share_pair(
     functional: Functional, rate: Share, first: Floats, second: Floats, *, shared: bool, null: bool
 ) -> Moments:
-    """Return two shares of people who may be weighted or clustered, with errors that do not vanish without events.
-
-    Under the null hypothesis squared deviations from the pooled rate are averaged with those of `PRIOR` units of the
-    pooled spread; otherwise one more person with the event and one more without are added.
-    """
+    """Return two shares of people who may be weighted or clustered, with errors that do not vanish without events."""
     together = (second if shared else first + second) if null else None
     sides = [_share_of(functional, rate, counts, together) for counts in (first, second)]
     if null:

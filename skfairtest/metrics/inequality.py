@@ -1,4 +1,4 @@
-"""How unequally predictions benefit people: generalized entropy as a function of counts (Speicher et al. 2018).
+"""Inequality of benefits: generalized entropy as a function of counts (Speicher et al. 2018).
 
 A person's benefit is prediction minus truth plus one.
 """

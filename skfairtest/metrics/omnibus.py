@@ -1,7 +1,4 @@
-"""Metrics that look at all groups at once, or along the scores, and give one number.
-
-Null hypothesis: the group is independent of everything that the metric reads.
-"""
+"""Metrics that look at all groups at once, or along the scores, and give one number."""
 
 import functools
 from collections.abc import Callable, Sequence

@@ -148,9 +148,8 @@ class Summary:
 class Rate:
     """The probability of an event among the people who meet a condition, in each group.
 
-    Every rate is ``P(event given condition)``. Null hypothesis of its test: among the people who meet the condition,
-    the event is equally probable in the compared groups. People who meet it are then exchangeable for that event,
-    whatever else differs between the groups, which is why the test is exact in finite samples.
+    Null hypothesis of its test: among the people who meet the condition, the event is equally probable in the compared
+    groups. People who meet it are then exchangeable for that event, so the test is exact in finite samples.
 
     Parameters
     ----------
@@ -160,16 +159,16 @@ class Rate:
         Condition on ``y_true`` and ``y_pred``, both True for the positive label: text with ``& | ^ ~ == !=``, or a
         function whose parameters are named ``y_true`` or ``y_pred`` and which returns a boolean array.
     given : str or callable, optional
-        Who is counted in the denominator; everyone by default.
+        The condition for the denominator; everyone by default.
     happens, among : str
         The same in plain words, for sentences: "are predicted positive", "people whose true label is negative".
     value, slope : callable, optional
         The metric as an increasing function of the rate, and its derivative (F1 is ``2J / (1 + J)``).
     disparity : {"difference", "ratio"}, optional
-        How its values are compared, if that is part of its meaning: disparate impact is a ratio. None: as the test's
-        `disparity` says.
+        How its values are compared, if that is part of its meaning, as for disparate impact. None: by the test's
+        `disparity`.
     summary : Summary, optional
-        The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
+        How a function of fairlearn summarises the disparities; set when one is recognised.
     label : object, optional
         The label that counts as positive, if there are several. None: that of the test.
 
@@ -257,7 +256,7 @@ class Rate:
 
     @property
     def condition_reads(self) -> frozenset[str]:
-        """Which of ``y_true`` and ``y_pred`` its condition reads: people are exchangeable given these."""
+        """The labels in its condition: people are exchangeable given these."""
         return _names(self.given)
 
     @property
@@ -291,9 +290,7 @@ class Rate:
     def equality(self, *, several_labels: bool = False) -> tuple[tuple[bytes, bytes], bool]:
         """Identify the hypothesis that this rate is equal: the condition, and the event or its complement within it.
 
-        A rate is equal on two sides if and only if the rate of the complementary event is, and if and only if any
-        increasing function of it is. Conditions and events are compared on all possible combinations of labels, not
-        only those in the data.
+        The complementary event and increasing functions give the same hypothesis.
 
         Parameters
         ----------

@@ -75,15 +75,15 @@ class ScoreMetric:
         The method of an estimator that is called: the first that it has. Scores reach `evaluate` as its second
         argument.
     within : {None, "y_true", "y_pred"}, default=None
-        Within the levels of which column labels are permuted.
+        The column within whose levels labels are permuted.
     bounds : tuple of float, default=(-inf, inf)
         The smallest and largest possible value.
     describes : str
         The metric in plain words, for sentences: "the mean cost of a decision".
     disparity : {"difference", "ratio"}, optional
-        How its values are compared, if that is part of its meaning. None: as the test's `disparity` says.
+        How its values are compared, if that is part of its meaning. None: by the test's `disparity`.
     summary : Summary, optional
-        The number that a function of fairlearn makes of all its disparities; set when such a function is recognised.
+        How a function of fairlearn summarises the disparities; set when one is recognised.
 
     Raises
     ------
@@ -225,7 +225,7 @@ class ScoreMetric:
         return Evaluated(_Rows(self.name, self.evaluate, truth, scores, weighted), None, self.bounds)
 
     def check(self, context: Context, masses: Floats) -> None:
-        """Evaluate the metric for some people, and raise an error that says what is wrong if that fails.
+        """Evaluate the metric for some people, with an error that explains a failure.
 
         Parameters
         ----------

@@ -193,7 +193,7 @@ def _auc(context: Context) -> Functional:
 
 
 def _recalled(context: Context) -> dict[str, Any]:
-    """Return the recalls of all classes of the data: one that nobody of a group is in has no recall there."""
+    """Return the recalls of all classes of the data; a class absent from a group has none there."""
     true, predicted = _codes(context)
     return recalls(true, predicted, true == predicted, len(context.columns["y_true"].levels))
 

@@ -56,7 +56,7 @@ class Ratio(Functional):
 
 @dataclass(frozen=True, kw_only=True)
 class _OfAmounts:
-    """What `MeanOf` and `RatioOfSums` have in common."""
+    """The common base of `MeanOf` and `RatioOfSums`."""
 
     name: str = ""
     response: str | tuple[str, ...] = "predict"
@@ -174,12 +174,12 @@ class MeanOf(_OfAmounts):
         return ("value",)
 
     def metric(self) -> BuiltIn:
-        """Declare what is tested.
+        """The metric as a test evaluates it.
 
         Returns
         -------
-        metric
-            The metric with its standard error.
+        BuiltIn
+            The metric of the sums.
         """
         return self._declared(OfMean(partial(self._of, "value"), ANY))
 
@@ -253,12 +253,12 @@ class RatioOfSums(_OfAmounts):
         return ("numerator", "denominator")
 
     def metric(self) -> BuiltIn:
-        """Declare what is tested.
+        """The metric as a test evaluates it.
 
         Returns
         -------
-        metric
-            The metric with its standard error.
+        BuiltIn
+            The metric of the sums.
         """
         return self._declared(self._ratio, "the denominators add up to 0")
 

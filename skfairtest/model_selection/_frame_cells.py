@@ -1,8 +1,7 @@
 """Tests behind a frame of metrics: one cell is one metric among the people with one combination of control features.
 
-The values tested are the values shown. A metric that is known by name has that name's test, which is exact for rates;
-another function is tested on the labels, and on the rows of the people if it wants more than labels or if its values
-differ from those that the frame shows.
+A metric that is known by name has that name's test; another function is tested on the labels, or on rows of people if
+it needs more.
 """
 
 import copy
@@ -137,7 +136,7 @@ def as_evaluated(name: str, values: Any) -> NDArray[Any]:
 
 
 def stacked(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of everybody as MetricFrame passes them to a function: objects in the dtype that fits all."""
+    """Return all people's values as MetricFrame passes them to a function: objects in the dtype that fits all."""
     return values if values.dtype.kind in "biufc" else np.stack(list(pd.Series(list(values))))
 
 

@@ -1,8 +1,4 @@
-"""Predictions for every person from a model that was not trained on this person.
-
-The models of all folds are one object that a test calls on the training data like a fitted model. `cross_val_predict`
-does so too, but hands the groups to no method that predicts.
-"""
+"""Predictions for every person from a model that was not trained on this person."""
 
 from __future__ import annotations
 
@@ -239,7 +235,7 @@ class OutOfFold:
                 setattr(self, method, partial(self._pooled, method))
 
     def _pooled(self, method: str, X: Any, *, sensitive_features: Any, random_state: int | None = None) -> NDArray[Any]:
-        """Return what a method says about everybody, by the model that was not trained on this person."""
+        """Return a method's outputs for each person, from the model not trained on this person."""
         # One seed for all folds would draw the same luck for the first person of each, and so on.
         seeds: list[int | None] = [None] * len(self.splits)
         if random_state is not None:

@@ -74,9 +74,9 @@ class FairnessRejectedError(RuntimeError):
     Parameters
     ----------
     message : str
-        What was found.
+        The message.
     fairness_tests : sequence of FairnessTest or CorrelationFairnessTest
-        All fitted tests, of which at least one found a significant disparity.
+        All fitted tests; at least one shows a significant disparity.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def _model_has(method: str) -> Callable[[_Audited], bool]:
 
 
 class _Audited(MetaEstimatorMixin):
-    """What audited classifiers and regressors have in common."""
+    """The common base of audited classifiers and regressors."""
 
     _default_metric: ClassVar[str]
     _classifies: ClassVar[bool]
@@ -148,7 +148,7 @@ class _Audited(MetaEstimatorMixin):
         test_weight: Any = None,
         **fit_params: Any,
     ) -> Self:
-        """Train on everybody, then for each fold on all others, and test those models' predictions for the folds.
+        """Train on all people, then for each fold on the others, and test those models' predictions for the folds.
 
         Parameters
         ----------
@@ -157,15 +157,14 @@ class _Audited(MetaEstimatorMixin):
         y : array-like of shape (n_samples,)
             Labels or targets.
         sensitive_features : array-like, frame, mapping, or names of columns of `X`
-            The groups: one or several columns of length n_samples. They are also passed to the estimator if its ``fit``
-            takes them, as fairlearn's mitigators do, and no routing request says otherwise; without routing, also to
-            the last step of a Pipeline.
+            The groups: one or several columns of length n_samples. The estimator gets them too if its ``fit`` takes
+            them and no routing request forbids it; without routing, so does the last step of a Pipeline.
         control_features : array-like, frame, mapping, or names of columns of `X`, optional
             Strata within which the tests compare groups.
         sample_weight : array-like of shape (n_samples,), optional
-            Each person's weight in training only: in the tests, everybody counts once.
+            Each person's weight in training only: in the tests, each person counts once.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together. Clusters are passed to the tests, and none is split between training and test.
+            The cluster of each person. Clusters are passed to the tests, and none is split between training and test.
         test_weight : array-like of shape (n_samples,), optional
             Each person's weight in the tests (their ``sample_weight``), such as a survey's weights.
         **fit_params
@@ -180,7 +179,7 @@ class _Audited(MetaEstimatorMixin):
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
+            If a parameter or an input is not usable.
         FairnessRejectedError
             If a test found a significant disparity and ``on_rejection="raise"``. Nothing of an earlier `fit` is kept.
 
@@ -252,7 +251,7 @@ class _Audited(MetaEstimatorMixin):
         return self
 
     def predict(self, X: Any, **params: Any) -> NDArray[Any]:
-        """Predict with the estimator trained on everybody.
+        """Predict with the estimator trained on all people.
 
         Parameters
         ----------
@@ -450,9 +449,9 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
 
     Null hypothesis, with the default test: among people with the same true label, the share that the models of the
     folds predict positive is the same in all groups, averaged over the folds; with other `tests`, their null hypotheses
-    about these predictions. `fit` trains the estimator on everybody, and once more for each fold, on everybody outside
-    it; the predictions for all folds are then tested together. The model that is kept is not one of those tested: it is
-    trained in the same way on a few more people.
+    about these predictions. `fit` trains the estimator on all people, and again for each fold on the people outside it;
+    the predictions for all folds are tested together. The model kept is not one of those tested: it is trained on a few
+    more people.
 
     Parameters
     ----------
@@ -466,10 +465,10 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
         The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric, pos_label=pos_label)``.
     cv : int, splitter, iterable of (train, test), or None, default=5
-        The folds; everybody must be in the test part of exactly one. An integer (None means 5) is the number of folds,
-        stratified on label and group as by `SensitiveStratifiedKFold` (on the label alone if every test is about
-        correlation), with `clusters` kept together by ``StratifiedGroupKFold``. A splitter that takes
-        ``sensitive_features`` or ``groups`` is given the groups or the clusters.
+        The folds; each person must be in the test part of exactly one. An integer (None means 5) is the number of
+        folds, stratified as by `SensitiveStratifiedKFold` (on the label alone if every test is about correlation), with
+        `clusters` kept together by ``StratifiedGroupKFold``. A splitter that takes ``sensitive_features`` or ``groups``
+        is given the groups or the clusters.
     on_rejection : {"warn", "raise", "ignore"}, default="warn"
         What happens if a test finds a significant disparity: the model is trained and there is a
         `FairnessRejectedWarning`, or a `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
@@ -477,7 +476,7 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : classifier
-        The estimator, trained on everybody.
+        The estimator, trained on all people.
     fairness_tests_ : list
         The fitted tests, in the order of `tests`.
     p_values_ : list of float
@@ -485,9 +484,9 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int
-        Number of features that the estimator was trained on, where it says so.
+        Number of features of the estimator, if it has this attribute.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where there are any.
+        Their names, if any.
 
     See Also
     --------
@@ -503,8 +502,8 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
 
     With metadata routing, the estimator gets everything it requests; without, it gets ``sample_weight`` and further
     arguments of `fit`. Groups are passed to every estimator whose ``fit`` takes them, unless its request forbids it.
-    scikit-learn's ``StackingClassifier`` passes the groups to its final estimator too, and most refuse them: audit the
-    stack, ``AuditedClassifier(StackingClassifier(...))``.
+    scikit-learn's ``StackingClassifier`` passes the groups on to its final estimator, and most refuse them: audit the
+    stack.
 
     Examples
     --------
@@ -545,13 +544,10 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
     """A regressor that is tested for fairness whenever it is trained, on people it was not trained on.
 
     Null hypothesis, with the default test: the mean of y_true - y_pred, with the predictions of the models of the
-    folds, is the same in all groups, so that the models overestimate no group more than another; with other `tests`,
-    their null hypotheses about these predictions. This is the default because it tests whether the model is equally
-    right on average about every group, even if the groups' targets differ; equal mean predictions would be too much to
-    require of groups that differ. `fit` trains the estimator on everybody, and once more for each fold, on everybody
-    outside it; the predictions for all folds are then tested together. Predictions for people in a model's training
-    data are never tested: the residuals there can be zero in every group. The model that is kept is not one of those
-    tested: it is trained in the same way on a few more people.
+    folds, is the same in all groups, so that the models overestimate no group more than another, even if the groups'
+    targets differ; with other `tests`, their null hypotheses about these predictions. `fit` trains the estimator on all
+    people, and again for each fold on the people outside it; the predictions for all folds are tested together. The
+    model kept is not one of those tested: it is trained on a few more people.
 
     Parameters
     ----------
@@ -563,7 +559,7 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
         The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``, which needs random resamples for
         numbers; pass one with a ``random_state`` to get the same p-value every time.
     cv : int, splitter, iterable of (train, test), or None, default=5
-        The folds; everybody must be in the test part of exactly one. An integer (None means 5) is the number of folds
+        The folds; each person must be in the test part of exactly one. An integer (None means 5) is the number of folds
         of ``KFold`` or, with `clusters`, of ``GroupKFold``. A splitter that takes ``sensitive_features`` or ``groups``
         is given the groups or the clusters.
     on_rejection : {"warn", "raise", "ignore"}, default="warn"
@@ -573,15 +569,15 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : regressor
-        The estimator, trained on everybody.
+        The estimator, trained on all people.
     fairness_tests_ : list
         The fitted tests, in the order of `tests`.
     p_values_ : list of float
         Their global p-values.
     n_features_in_ : int
-        Number of features that the estimator was trained on, where it says so.
+        Number of features of the estimator, if it has this attribute.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, where there are any.
+        Their names, if any.
 
     See Also
     --------

@@ -33,28 +33,25 @@ TUPLES = (
 class SignificanceFrame(MetricFrame):
     """Metrics by group, as ``fairlearn.metrics.MetricFrame`` shows them, with a test of every disparity.
 
-    Everything in MetricFrame works unchanged: swap the import, and ``by_group``, ``difference()``, ``difference_ci()``
-    and the plots are as before. Some difference is always there; `p_values` shows which differences are larger than
-    chance explains. `difference_test` and `ratio_test` show between which groups, with the interval, and with the
-    reason where there is no test. `difference_interval` and `ratio_interval` are intervals for the numbers that
-    ``difference()`` and ``ratio()`` show; unlike most bootstrap intervals of the largest difference, they contain 0 (or
-    1) if no significant disparity was detected. A test runs when its result is first needed, and its result is kept;
-    until then the frame costs no more than a MetricFrame.
+    Everything in MetricFrame works unchanged: swap the import. `p_values` shows which differences are larger than
+    chance explains; `difference_test` and `ratio_test` show between which groups, with the interval, or the reason if
+    there is no test. `difference_interval` and `ratio_interval` are intervals for the numbers that ``difference()`` and
+    ``ratio()`` show; unlike most bootstrap intervals of the largest difference, they contain 0 (or 1) if no significant
+    disparity was detected. A test runs when its result is first needed.
 
     Null hypothesis of each p-value: among the people with one combination of control features, the metric has the same
-    value in all groups (with ``method="to_overall"``: in every group the value that everybody else has). The p-value is
-    adjusted (by Holm's method, unless `test_params` says otherwise) for the comparisons of groups behind it: under the
-    null hypothesis it is at most 0.05 with probability at most 0.05 for rates, and about that for other metrics. It is
-    not adjusted for the number of metrics and control levels in the frame; for that, `comparisons` has all rows.
+    value in all groups (with ``method="to_overall"``: in every group the value of everyone else). The p-value is
+    adjusted (by Holm's method, unless `test_params` says otherwise) for the comparisons of groups behind it, but not
+    for the number of metrics and control levels in the frame; for that, `comparisons` has all rows.
 
     Parameters
     ----------
     metrics : callable, str or dict of these
-        As in MetricFrame; the name of a function of fairlearn or scikit-learn, such as "selection_rate" or "accuracy",
-        means that function. The values tested are exactly the values shown. Functions of both packages that
-        `FairnessTest` knows (also as ``functools.partial(function, pos_label=...)``, and with weights in
-        `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
-        by permuting labels, with jackknife or bootstrap standard errors.
+        As in MetricFrame, or the name of a function of fairlearn or scikit-learn, such as "selection_rate". The values
+        tested are exactly the values shown. Functions of both packages that `FairnessTest` knows (also as
+        ``functools.partial(function, pos_label=...)``, and with weights in `sample_params`) have its tests, which are
+        exact for rates; any other function of any `sample_params` is tested by permuting labels, with jackknife or
+        bootstrap standard errors.
     y_true, y_pred : list, Series, ndarray or DataFrame
         As in MetricFrame: paired by position. pandas indexes that share no label, none of them 0 to n - 1, are an
         error.
@@ -70,17 +67,16 @@ class SignificanceFrame(MetricFrame):
         Seed of the bootstrap, as in MetricFrame, and of every test: results are those of a `FairnessTest` with this
         seed.
     test_params : dict, optional
-        Parameters of `FairnessTest`, such as ``{"confidence_level": 0.9, "n_jobs": 2}``. A function that `FairnessTest`
-        does not know is called up to a hundred times for each resample. Unless ``n_resamples`` is set, its test has 199
-        resamples, or as many as are needed for the smallest possible adjusted p-value to be half the level;
-        ``verbose=1`` shows how far it is. A ``margin`` is a margin of differences in `difference_test`, and of ratios
-        in `ratio_test`.
+        Parameters of `FairnessTest`, such as ``{"confidence_level": 0.9, "n_jobs": 2}``. Unless ``n_resamples`` is set,
+        the test of a function that `FairnessTest` does not know has 199 resamples, or as many as are needed for the
+        smallest possible adjusted p-value to be half the level. A ``margin`` is a margin of differences in
+        `difference_test`, and of ratios in `ratio_test`.
 
     Raises
     ------
     ValueError
-        As MetricFrame; also if `test_params` holds a name that is unknown, or that the frame itself sets, or a value
-        that is not allowed, or if `random_state` is not a valid seed.
+        As MetricFrame; also if `test_params` holds an unknown name, one that the frame itself sets, or a value that is
+        not allowed, or if `random_state` is not a valid seed.
 
     See Also
     --------
@@ -90,12 +86,12 @@ class SignificanceFrame(MetricFrame):
     -----
     There is no test for arrays (a confusion matrix), sizes of groups (``fairlearn.metrics.count``), a single group,
     groups of one person each, or a function that is NaN in a group; their p-values are NaN, and ``reason`` of
-    `difference_test` says why. A rate is undefined in a group in which nobody meets its condition: MetricFrame shows 0
-    there, and the test leaves the group out, with a warning and a ``reason``. It does the same with a group of one
-    person. ``value`` is still the number that MetricFrame shows, and can then lie outside ``ci_low`` and ``ci_high``.
+    `difference_test` says why. A rate is undefined in a group without anyone who meets its condition: MetricFrame shows
+    0 there, and the test leaves the group out, like a group of one person, with a warning and a ``reason``. ``value``,
+    the number that MetricFrame shows, can then lie outside ``ci_low`` and ``ci_high``.
 
-    The frame keeps its people until they are tested, also in a pickled copy. This does not contain functions that
-    cannot be pickled; their tests are run before pickling.
+    The frame keeps its data until they are tested, also in a pickled copy; tests of functions that cannot be pickled
+    are run before pickling.
 
     References
     ----------
@@ -232,14 +228,13 @@ class SignificanceFrame(MetricFrame):
         """Return a p-value for each number that ``difference()`` or ``ratio()`` shows.
 
         Null hypothesis: the metric has the same value in all groups or, with ``method="to_overall"``, in each group the
-        same value as among everybody else. Each
-        p-value is adjusted for the comparisons behind it (the smallest of Holm's, unless ``adjust`` of `test_params`
-        says otherwise), not for other metrics and levels.
+        same value as among everyone else. Each p-value is adjusted for the comparisons behind it (the smallest of
+        Holm's, unless ``adjust`` of `test_params` says otherwise), not for other metrics and levels.
 
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
         disparity : {"difference", "ratio"}, default="difference"
             How values are compared; tests of rates that have an exact distribution give the same p-value for both.
 
@@ -275,7 +270,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------
@@ -318,7 +313,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------
@@ -339,7 +334,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
         disparity : {"difference", "ratio"}, default="difference"
             How values are compared.
 
@@ -370,18 +365,16 @@ class SignificanceFrame(MetricFrame):
     def difference_interval(self, method: str = "between_groups") -> list[Any]:
         """Return confidence limits for the numbers that ``difference()`` shows.
 
-        The difference between the largest and the smallest value is never below 0, and a bootstrap interval of it does
-        not contain 0 unless there are few people. These limits follow from simultaneous intervals of all comparisons:
-        if all of them cover the true differences, the largest absolute difference lies between the largest of their
-        smallest and the largest of their greatest absolute values. The lower limit is 0 if no comparison's interval
-        excludes 0. With ``adjust=None`` or a false-discovery rule in `test_params` they are those of Holm's method.
-        Groups that are left out of the comparisons, listed in the ``reason`` of `difference_test`, do not enter these
-        limits, although ``difference()`` may show them.
+        A bootstrap interval of the largest difference does not contain 0 unless there are few people. These limits
+        follow from simultaneous intervals of all comparisons: the largest absolute difference lies between the largest
+        of their smallest and the largest of their greatest absolute values. The lower limit is 0 if no comparison's
+        interval excludes 0. With ``adjust=None`` or a false-discovery rule they are those of Holm's method. Groups left
+        out of the comparisons, listed in the ``reason`` of `difference_test`, do not enter these limits.
 
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------
@@ -404,7 +397,7 @@ class SignificanceFrame(MetricFrame):
         Parameters
         ----------
         method : {"between_groups", "to_overall"}, default="between_groups"
-            Compare each pair of groups, or each group with everybody.
+            Compare each pair of groups, or each group with everyone.
 
         Returns
         -------

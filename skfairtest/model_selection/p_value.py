@@ -42,14 +42,13 @@ def fairness_p_value(
 ) -> float:
     """Return the p-value of a fairness test, in the shape of a metric.
 
-    Null hypothesis: `metric` is equal in the groups that are compared. Use it with ``make_scorer``, or in a fairlearn
-    ``MetricFrame`` over strata, where it gives a p-value for each stratum. Read only the frame's ``by_group``:
-    differences and ratios of p-values mean nothing.
+    Null hypothesis: `metric` is equal in the compared groups. Use it with ``make_scorer``, or in a fairlearn
+    ``MetricFrame`` over strata, whose ``by_group`` then has a p-value for each stratum.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or None
-        True labels; None where the metric needs none.
+        True labels; None if the metric needs none.
     y_pred : array-like of shape (n_samples,)
         Predictions, or scores if the metric reads only scores.
     y_score : array-like of shape (n_samples,), optional
@@ -61,7 +60,7 @@ def fairness_p_value(
     sample_weight : array-like of shape (n_samples,), optional
         The weight of each person.
     clusters : array-like of shape (n_samples,), optional
-        Who belongs together.
+        The cluster of each person.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         As in `FairnessTest`.
     **params
@@ -124,7 +123,7 @@ class FairnessAssertionError(FairnessRejectedError, AssertionError):
     Parameters
     ----------
     message : str
-        What is required and not met, and the report.
+        The requirement that is not met, and the report.
     fairness_tests : sequence of FairnessTest
         The fitted test.
 
@@ -162,11 +161,11 @@ def assert_fair(
     predict_params: dict[str, Any] | None = None,
     **test_params: Any,
 ) -> FairnessTest:
-    """Fail if a model is not fair enough: with a margin that must be shown, without one nothing may be found.
+    """Fail if a model is not fair enough: beyond a margin, or by a significant disparity.
 
-    Null hypothesis with ``require="certified"``: some disparity goes beyond the margin (an equivalence test, so that
-    few people make it fail); with "not_rejected": `metric` is equal in the groups or, with a margin, no disparity goes
-    beyond it (so that few people make it pass, unless `detectable` says otherwise).
+    Null hypothesis with ``require="certified"``: some disparity exceeds the margin (an equivalence test, which small
+    samples fail); with "not_rejected": `metric` is equal in the groups or, with a margin, no disparity exceeds it
+    (small samples pass, unless `detectable` is given).
 
     Parameters
     ----------
@@ -179,14 +178,14 @@ def assert_fair(
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         As of `FairnessTest`.
     margin : float or tuple, optional
-        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1]. With "certified" also the lowest and the
-        highest one, of which one may be None: ``(-0.05, None)``, with a reference, requires evidence that no group is
-        more than 5 points below it (non-inferiority).
+        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1]. With "certified" also a pair of the
+        lowest and the highest, either of them possibly None: ``(-0.05, None)``, with a reference, requires evidence
+        that no group is more than 5 points below it (non-inferiority).
     require : {"certified", "not_rejected"}, optional
-        What is required; with a margin "certified" by default, without one "not_rejected".
+        The requirement; with a margin "certified" by default, without one "not_rejected".
     detectable : float, optional
-        With "not_rejected", also fail if a disparity of this size (with ``disparity="ratio"`` a ratio in (0, 1]) would
-        have been found with a probability below 80% in some comparison: too few people are no evidence of fairness.
+        With "not_rejected", also fail if some comparison has a power below 80% for a disparity of this size (with
+        ``disparity="ratio"`` a ratio in (0, 1]).
     control_features, sample_weight, clusters, predict_params : optional
         As of `FairnessTest.fit`.
     **test_params
@@ -200,14 +199,13 @@ def assert_fair(
     Raises
     ------
     FairnessAssertionError
-        If what is required is not met, or a group is too small to be compared; the message is the report of the test,
-        which is in its ``fairness_tests``.
+        If the requirement is not met, or a group is too small to be compared; the message is the report.
     ValueError
         If a parameter or an input is not usable.
 
     See Also
     --------
-    AuditedClassifier : Does the same where models are trained.
+    AuditedClassifier : Does the same when models are trained.
 
     Examples
     --------

@@ -1,8 +1,6 @@
 """Fairness as a score for searches and cross-validation; the groups come by routing or from columns of X.
 
-The score is one number from a test: larger is fairer, and undefined is never better than defined. A model is scored on
-all its groups or not at all: if a comparison that a model leaves undefined (it predicts nobody in one group positive,
-so that there is no precision) were left out, a model could win by making a group disappear.
+A model is scored on all its groups or not at all: otherwise a model could win by making a group disappear.
 """
 
 from __future__ import annotations
@@ -177,7 +175,7 @@ def _undefined(why: str) -> float:
 # passes X or the model, which fairlearn's mitigators and columns by name need; any other object with
 # get_metadata_routing is refused by TunedThresholdClassifierCV.
 class FairnessScorer(_BaseScorer):
-    """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
+    """The scorer of `make_fairness_scorer`: ``scorer(estimator, X, y)``."""
 
     def __init__(
         self,
@@ -353,35 +351,32 @@ def make_fairness_scorer(
     output : {"upper_bound", "disparity", "statistic", "p_value"}, default="upper_bound"
         "disparity": minus the largest absolute difference or, with ``disparity="ratio"``, the smallest ratio of the
         smaller to the larger value, min(r, 1/r). "upper_bound": the same, computed from the worst end of the intervals,
-        so that a model does not win because its groups are small; minus infinity where an interval of differences is
+        so that a model does not win because its groups are small; minus infinity if an interval of differences is
         unbounded. "statistic": minus the absolute statistic of the comparison that sets the p-value. "p_value": the
-        test's p-value, or minus the p-value with ``alternative="equivalence"``, where a small p-value is evidence for
-        fairness. A search ranks by the mean over folds, which is not a p-value, and p-values are larger in smaller
-        folds: use them in `select_fair`, not for ranking.
+        test's p-value, or minus it with ``alternative="equivalence"``. A search ranks by the mean over folds, which is
+        not a p-value, and p-values are larger in smaller folds: use them in `select_fair`, not for ranking.
     maximize : str or callable, optional
-        One of scikit-learn's scores that lie between 0 and 1, such as "balanced_accuracy": this then is the score of
-        every model whose disparity (or its upper bound, as `output` says) is within the `tolerance`, and that of any
-        other model is how far it is from that, below 0. One score is all that halving searches, ``RFECV``,
-        ``TunedThresholdClassifierCV`` and many other optimizers take, and fairness alone is greatest for models that
-        predict the same for everybody.
+        One of scikit-learn's scores that lie between 0 and 1, such as "balanced_accuracy": this is the score of every
+        model whose disparity (or its upper bound, as `output` says) is within the `tolerance`; other models score below
+        0, by how far they miss it. For optimizers that take one score, such as halving searches, ``RFECV`` and
+        ``TunedThresholdClassifierCV``.
     tolerance : float, optional
         With `maximize`, the largest difference, or the smallest ratio, that is tolerated.
     sensitive_features : str or list of str, optional
-        Names of columns of X that hold the groups; this needs no metadata routing. They must be in the X that is passed
-        to the whole model; a ColumnTransformer inside it may drop them. None: the groups are passed by metadata
-        routing, and are already requested.
+        Names of columns of the X passed to the model that hold the groups; a ColumnTransformer inside it may drop them.
+        None: the groups are passed by metadata routing, and are already requested.
     baseline : fitted estimator, optional
         The model in production. The score then is minus the p-value of `PairedFairnessTest` with
-        ``alternative="fairer"``, whose null hypothesis is that a disparity of the scored model is as large in size as
-        that of the baseline, or larger; it needs ``output="p_value"``, and is what `select_fair` takes as
-        `significantly_better_than`. The baseline must not have been fitted on people of this search.
+        ``alternative="fairer"``, whose null hypothesis is that a disparity of the scored model is at least as large in
+        size as the baseline's, for `significantly_better_than` of `select_fair`; it needs ``output="p_value"``. The
+        baseline must not have been fitted on people of this search.
     predict_params : dict, optional
-        Further arguments of the scored models' ``predict``. For models that predict from other groups than those that
-        are compared: ``{"sensitive_features": "race"}``, the name of a column of X or a list of names.
+        Further arguments of the scored models' ``predict``. ``{"sensitive_features": "race"}`` names columns of X, for
+        models that predict from other groups than those compared.
     **test_params
-        Parameters of `FairnessTest`, or of `PairedFairnessTest` with a baseline. `random_state` is 0 if it is not
-        given, and must be an integer: the same model and data then get the same score, whatever was scored before.
-        Metrics without an exact test, such as AUC, are scored several times faster with ``n_resamples="adaptive"``.
+        Parameters of `FairnessTest`, or of `PairedFairnessTest` with a baseline. `random_state` is 0 by default, and
+        must be an integer, so that the same model and data get the same score. Metrics without an exact test, such as
+        AUC, are scored several times faster with ``n_resamples="adaptive"``.
 
     Returns
     -------
@@ -414,8 +409,8 @@ def make_fairness_scorer(
     scorer: there the groups must come by routing. The latter two treat NaN as the best score: use a metric that is
     always defined, such as "demographic_parity" compared by difference.
 
-    A group that is missing from a fold is not in its score; `SensitiveStratifiedKFold` prevents this. Scores of folds
-    are for choosing a model: test the chosen one on people that were used neither for training nor for the choice.
+    A group that is missing from a fold is not in its score; `SensitiveStratifiedKFold` prevents this. Test the chosen
+    model on people used neither for training nor for the choice.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from skfairtest.readers.levels import listed
 
 @dataclass(frozen=True, eq=False)
 class FairSelection:
-    """What `select_fair` returns: called with ``cv_results_`` it returns the position of the candidate to refit.
+    """The function of `select_fair`: given ``cv_results_``, it returns the position of the candidate to refit.
 
     A search looks up the scorer of its own ``score`` by its ``refit``: this finds the score that is maximized.
     """
@@ -182,11 +182,10 @@ def select_fair(
     """Choose the best candidate of a search among those that are fair enough, for ``refit=``.
 
     With `tolerance`, the recommended way, a candidate qualifies if its disparity stays within the tolerance even at the
-    worst end of the intervals, so that candidates do not qualify merely because data are few. With `alpha`, a candidate
-    qualifies if a combined test does not reject it; the null hypothesis is that its models are fair in every fold, and
-    small folds hardly ever reject. With `significantly_better_than`, a candidate qualifies if it is significantly
-    fairer than the model in production: the null hypothesis is that in no fold its model's disparity is smaller in size
-    than the baseline's.
+    worst end of the intervals. With `alpha`, a candidate qualifies if a combined test does not reject it; the null
+    hypothesis is that its models are fair in every fold, and small folds hardly ever reject. With
+    `significantly_better_than`, a candidate qualifies if it is significantly fairer than the model in production: the
+    null hypothesis is that in no fold its model's disparity is smaller in size than the baseline's.
 
     Parameters
     ----------
@@ -197,9 +196,8 @@ def select_fair(
         ``output="upper_bound"`` for `tolerance`, with ``output="p_value"`` for `alpha`.
     tolerance : float, optional
         For differences, the largest upper bound that is tolerated, at least 0; for ratios, the smallest worst end that
-        is tolerated, above 0 and at most 1. It is compared with the mean over folds. The sign of the scores shows which
-        they are. P-values cannot be distinguished from ratios, so make sure that `fairness` does not have output
-        "p_value" here.
+        is tolerated, above 0 and at most 1. It is compared with the mean over folds. The sign of the scores tells
+        differences from ratios; `fairness` must not have output "p_value" here.
     alpha : float, optional
         Level, between 0 and 1, of the combined p-value: twice the mean of the folds' p-values, at most 1. With
         `significantly_better_than`, the level for all candidates together, 0.05 by default.
@@ -232,15 +230,13 @@ def select_fair(
     Folds share their training data, so that their p-values depend on each other in an unknown way. Twice their average
     is a p-value whatever the dependence (Rueschendorf 1982; Vovk and Wang 2020); no smaller multiple is.
 
-    The choice favours candidates that were lucky in the folds. Their scores are therefore no verdict on the chosen one,
-    and the mean of upper bounds is a criterion and not a bound: test the refitted model, with `FairnessTest`, on people
-    that the search did not use.
+    The choice favours candidates that were lucky in the folds, so their scores are no verdict: test the refitted model
+    on people that the search did not use.
 
     With `significantly_better_than`, combined p-values are adjusted over all candidates by Holm's method. The
-    probability that any candidate qualifies, or is chosen, although none of its folds' models is fairer than the
-    baseline is then at most `alpha`, if the people of a fold are new to the model that is scored on them and to the
-    baseline, and `PairedFairnessTest` is valid in samples of this size. It is about the models of the folds, and not
-    about the one that is refitted on all people.
+    probability that any candidate qualifies although none of its folds' models is fairer than the baseline is then at
+    most `alpha`, if the people of a fold are new to the model scored on them and to the baseline. It is about the
+    models of the folds, not the refitted one.
 
     ``HalvingGridSearchCV`` and ``HalvingRandomSearchCV`` have only one score and never call the function passed as
     ``refit``: they choose the best by that score, without a warning.

@@ -1,7 +1,6 @@
 """Folds stratified on label and group together.
 
-People are sorted by label, and by group within a label, and dealt to the folds in turn, as `StratifiedKFold` deals the
-people of a class. So any two folds differ by at most one person of each label, and one of each group within a label.
+People are sorted by label and group and dealt to the folds in turn.
 """
 
 from __future__ import annotations
@@ -36,12 +35,11 @@ _NO_GROUPS = (
 class SensitiveStratifiedKFold(StratifiedKFold):
     """K folds stratified on label and group together, so that small groups do not vanish from folds.
 
-    No hypothesis is tested here: a splitter makes sure that the tests and scorers of every fold have people from every
-    group. ``StratifiedKFold`` keeps only the shares of the labels; a small group may then be missing from a fold
-    altogether, and its disparity there is undefined. Here the numbers of people in any two folds differ by at most one
-    for all people, for every label and for every group with a label, and for a group by at most the number of labels.
-    The groups are either passed at run time, as ``sensitive_features`` of `split` (in scikit-learn's tools by metadata
-    routing; the request is already set), or named as columns of `X`, which needs no routing.
+    No hypothesis is tested here. ``StratifiedKFold`` keeps only the shares of the labels, so a small group may be
+    missing from a fold, where its disparity is undefined. Here the numbers of people in any two folds differ by at most
+    one in total, for every label and for every group with a label. Groups are passed as ``sensitive_features`` of
+    `split` (in scikit-learn's tools by metadata routing; the request is already set), or named as columns of `X`, which
+    needs no routing.
 
     Parameters
     ----------
@@ -62,8 +60,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
 
     Notes
     -----
-    Renaming groups or labels, or using another container, does not change the folds. With several sensitive features,
-    shares are equal for their crossing.
+    Renaming groups or labels, or using another container, does not change the folds.
 
     Examples
     --------
@@ -77,7 +74,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
     [0 1 4 5 6 7]
     [ 2  3  8  9 10 11]
 
-    Where the groups are a column of `X`, its name is enough, here in a search:
+    If the groups are a column of `X`, its name is enough:
 
     >>> import pandas as pd
     >>> from sklearn.linear_model import LogisticRegression

@@ -1,1 +1,1 @@
-"""How many people a test needs, what it finds with the people there are, and how probably."""
+"""Sample size, power, and the smallest detectable disparity."""

@@ -15,11 +15,7 @@ Drawn = tuple[Floats, Floats, int]
 
 
 def estimates_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs.Computed:
-    """Probability that the global studentized test of means, or of areas under the ROC curve, rejects.
-
-    Two groups: means by the noncentral t distribution with Welch's freedom, areas (as rates with Hanley and McNeil's
-    error) by the score test's normal approximation, averaged over the number of positives. More groups: simulated.
-    """
+    """Probability that the global studentized test of means, or of areas under the ROC curve, rejects."""
     if len(design.people) > 2 or (design.question.alternative == "equivalence" and len(design.contrasts) > 1):
         return (_simulated_means if _are_means(design) else _simulated_areas)(design, draws)
     question, level = design.question, design.level()

@@ -30,8 +30,8 @@ def power(
 ) -> float:
     """Probability that a test of fairness rejects, given the groups' true values.
 
-    It is the power of the test that `FairnessTest` would run with the same parameters: for rates the exact test, with
-    its margin, at the level that the adjustment leaves each comparison.
+    It is the power of the test that `FairnessTest` would run with the same parameters; for rates that is the exact
+    test.
 
     Parameters
     ----------
@@ -71,16 +71,15 @@ def power(
     -----
     Two groups, a rate: the rejection region is enumerated up to a million outcomes (100,000 with a margin); beyond, the
     normal approximation of the score test is used, with Yates's correction for Fisher's. With `base_rates` below 1,
-    power is averaged over binomial denominators at nodes half a standard deviation apart (one for more than 600 people,
-    and with a margin; within about .002), because power at the mean denominators is too high.
+    power is averaged over binomial denominators (within about .002), because power at the mean denominators is too
+    high.
 
     Rates on complementary conditions are independent given the denominators. More than two groups: 20,000 simulated
     data sets from a fixed seed give the probability that at least one comparison is rejected ("equivalence": all), with
     a standard error of at most .0036.
 
-    Means are tested with Welch's statistic, whose power comes from the noncentral t distribution. An area is tested as
-    a rate with Hanley and McNeil's standard error, which assumes exponential scores; near 1 in a small group the power
-    depends on their distribution.
+    Means: Welch's statistic and the noncentral t distribution. An area is tested as a rate with Hanley and McNeil's
+    standard error, which assumes exponential scores.
 
     The recipe "n such that two standard deviations of the difference are the disparity" (DiCiccio et al. 2020, section
     5.1) has a power of about one half, as the example shows.
@@ -153,8 +152,7 @@ def required_sample_size(
 
     Notes
     -----
-    After bisection the next 30 sizes are checked (8 if denominators are random). With more than two groups, power is
-    simulated and the size is accurate to about 1%.
+    With more than two groups, power is simulated and the size is accurate to about 1%.
 
     References
     ----------

@@ -38,9 +38,8 @@ SHOWN = 5
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One value per person, as codes into the sorted distinct values.
+    """One value per person, as codes into the sorted distinct values, which are Python scalars.
 
-    `levels` are Python scalars (mixed types are sorted by type name, then value); `index` is that of pandas, if any;
     `categorical`: all values are text, or their container declares categories.
     """
 

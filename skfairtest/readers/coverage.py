@@ -20,8 +20,7 @@ PLAIN, OF_LEVELS = 2, 3
 def covered(asked: Sequence[bool], y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     """Return sets and intervals as labels that agree if the set or interval contains the true value.
 
-    `asked` says of each metric whether it is coverage. Anything but sets and intervals is returned as it is: a
-    predicted label is a set of one.
+    A predicted label is a set of one.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Frames of any engine, through narwhals, as counts: the engine groups and counts, and only the groups come back.
-
-Differences between engines are settled here: missing values, signed zeros, types of counts, the order of rows.
-"""
+"""Frames of any engine, through narwhals, as counts: the engine groups and counts, and only the groups come back."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping
@@ -45,18 +42,7 @@ ABOUT_TYPES = {
 class Question:
     """The columns to count, each with the parameter that names it.
 
-    Parameters
-    ----------
-    features : tuple of (str, str)
-        Parameter and column of control and sensitive features.
-    labels : mapping of str to str
-        The columns of ``y_true`` and ``y_pred``.
-    weight, score : str or None
-        Columns of numbers.
-    bins : int, ndarray, ScoreBins or None
-        How scores are binned.
-    threshold : float or None
-        Predictions are 1 from this score on.
+    From `threshold` on, scores are positive predictions.
     """
 
     features: tuple[tuple[str, str], ...]
@@ -121,10 +107,7 @@ def count_frame(frame: Any, question: Question) -> Counted:
 
 @contextmanager
 def _answering(question: Question) -> Iterator[None]:
-    """Name the columns if an engine cannot group values of their types; read errors are passed on.
-
-    Panics of Rust are not subclasses of Exception.
-    """
+    """Name the columns if an engine cannot group values of their types; read errors are passed on."""
     try:
         yield
     except (ParameterError, OSError, MemoryError):
@@ -152,10 +135,7 @@ class Frame:
 
     @classmethod
     def opened(cls, frame: Any, wanted: Collection[str] | None = None) -> "Frame":
-        """Open a frame of any engine; names that some engines parse, such as "*", "^a$" or "a.b", are replaced.
-
-        Of Arrow's tables only the `wanted` columns are opened.
-        """
+        """Open a frame of any engine; names that some engines parse, such as "*", "^a$" or "a.b", are replaced."""
         module = type(frame).__module__
         arrow = module.startswith("pyarrow.")
         if arrow or is_pandas_dataframe(frame) or is_dask_dataframe(frame):
@@ -239,10 +219,7 @@ def _keys(people: Frame, question: Question) -> "dict[str, nw.Expr]":
 
 
 def _present(numbers: "nw.Expr") -> "nw.Expr":
-    """Floats without signed zeros, and with null in place of NaN, which every engine sorts differently.
-
-    DuckDB's statistics of Parquet files leave NaN out, so results are checked for NaN again.
-    """
+    """Floats without signed zeros, and with null in place of NaN, which every engine sorts differently."""
     numbers = numbers + 0.0
     return nw.when(~numbers.is_nan()).then(numbers)
 
@@ -252,7 +229,7 @@ def _present(numbers: "nw.Expr") -> "nw.Expr":
 
 @dataclass(frozen=True, eq=False)
 class _Scores:
-    """How scores are grouped: rounded to bits, by edges, or both."""
+    """The grouping of scores: rounded to bits, by edges, or both."""
 
     column: str
     bits: int | None = ALL_BITS

@@ -26,9 +26,7 @@ NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 
 def check_rows(X: Any, by_position: bool = False, /, **given: Any) -> None:
-    """Check, before a model is called, that its rows are the same people as in all other arguments.
-
-    Predictions have no index, so groups are paired with rows by position.
+    """Check that a model's rows are the same people as in all other arguments.
 
     Examples
     --------
@@ -164,10 +162,7 @@ def _is_unfitted(estimator: Any) -> bool:
 def unknown_groups(
     estimator: Any, sensitive_features: Any, predict_params: Mapping[str, Any] | None = None
 ) -> str | None:
-    """The number of people with groups that a model which predicts from groups was not fitted on.
-
-    It is known for fairlearn's ``ThresholdOptimizer``, also nested, which predicts 0 for these people.
-    """
+    """The number of people with groups that a model which predicts from groups was not fitted on."""
     known = next(filter(None, map(_groups_of, path_of(estimator))), None)
     own = "sensitive_features" in (predict_params or {})
     groups = (predict_params or {})["sensitive_features"] if own else sensitive_features

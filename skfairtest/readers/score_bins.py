@@ -90,10 +90,7 @@ class ScoreBins:
         return replace(self, values=values, low=low, high=high)
 
     def told(self) -> "ScoreBins":
-        """The bins without scores of single people: their ends replace the extreme scores.
-
-        Unless scores are probabilities, the first and the last bin keep two digits of theirs.
-        """
+        """The bins without scores of single people: their ends replace the extreme scores."""
         if self.exact:
             return self
         spacing = np.abs(self.edges) * 2.0 ** (1 - self.bits)
@@ -113,10 +110,7 @@ class ScoreBins:
     def made(
         cls, edges: Floats, groups: pd.DataFrame, place: Positions, *, bits: int = ALL_BITS, unit: bool = False
     ) -> "ScoreBins":
-        """Make bins with these edges from groups of like scores, whose bins are `place`.
-
-        An empty bin is represented by its middle, or by its only edge.
-        """
+        """Make bins with these edges from groups of like scores, whose bins are `place`."""
         ends = np.concatenate([np.nextafter(edges[:1], -np.inf), edges, edges[-1:]]) if len(edges) else np.zeros(2)
         middle = ends[:-1] / 2 + ends[1:] / 2
         middle[:1], middle[-1:] = ends[:1], ends[-1:]
@@ -136,19 +130,13 @@ def _outward(low: float, high: float) -> tuple[float, float]:
 
 
 def rounded(numbers: Any, bits: int) -> Any:
-    """Round floats, an array or a column of any engine, to some significant bits (Veltkamp's splitting).
-
-    Multiplication and subtraction of floats give the same result everywhere, to the last bit; logarithms do not.
-    """
+    """Round floats, an array or a column of any engine, to some significant bits (Veltkamp's splitting)."""
     large = numbers * float(2 ** (ALL_BITS - bits) + 1)
     return large - (large - numbers)
 
 
 def like_scores(rounded: Floats, counts: Integers, low: Floats, high: Floats, place: Positions) -> pd.DataFrame:
-    """Groups of people with like scores, sorted, so that sums do not depend on an engine's order.
-
-    `place` is the bin of each, if edges were given.
-    """
+    """Groups of people with like scores, sorted, so that sums do not depend on an engine's order."""
     groups = pd.DataFrame({"bin": place, "rounded": rounded, "count": counts, "low": low, "high": high})
     of = groups.groupby(["bin", "rounded"], as_index=False)
     return of.agg({"count": "sum", "low": "min", "high": "max"})

@@ -1,1 +1,1 @@
-"""How verdicts of tests depend on what the data cannot show: wrong labels, missing labels and groups, confounders."""
+"""Sensitivity of verdicts to missing groups and to confounders."""

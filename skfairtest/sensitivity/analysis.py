@@ -1,8 +1,6 @@
 """From bounds of single comparisons to adjusted bounds over a grid, and to how far the verdict survives.
 
-The verdict of the whole test may turn where it turns with the largest p-values of all comparisons, or with the smallest
-ones. Of several comparisons these need not be possible at the same time, so that a verdict may survive more than is
-said, and never less.
+The extremes of several comparisons need not be possible together, so a verdict may survive more than is reported.
 """
 
 from __future__ import annotations
@@ -75,15 +73,15 @@ class Sensitivity:
     to : str
         The assumption.
     verdict : str
-        What was found.
+        The verdict.
     frame : DataFrame
-        A row for each amount of the violation, and for each comparison: the smallest and the largest disparity and
-        p-value, by itself and adjusted, over all that is possible; whether the comparison's verdict may turn; whether
-        the p-values are ``attained`` or lie outside of all; and the ``method`` of the test.
+        A row for each amount of the violation and each comparison: the smallest and the largest possible disparity and
+        p-value, unadjusted and adjusted; whether the comparison's verdict may change; whether the p-values are
+        ``attained`` or only bounds; and the ``method``.
     survives : float
-        The largest amount with which the verdict of the whole test cannot turn; NaN where it may with the smallest.
+        The largest amount with which the verdict cannot change; NaN if it may with the smallest.
     violation : Violation
-        What amounts are.
+        The kind of amount.
 
     Examples
     --------
@@ -117,7 +115,7 @@ class Sensitivity:
 
     @property
     def sentence(self) -> str:
-        """How far the verdict survives."""
+        """The largest violation that the verdict survives."""
         what, amount, least = self.violation.survives, self.survives, self.violation.least
         if amount >= self.violation.most:
             return f"{self.verdict}. The verdict survives any amount of what was assumed here."

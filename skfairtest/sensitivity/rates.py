@@ -24,7 +24,7 @@ from skfairtest.sensitivity.analysis import Possible, Sensitivity, analysed
 
 @dataclass(frozen=True)
 class Counted:
-    """What a sensitivity analysis needs of a fitted test: counts, no people; `refused` says why there is no result."""
+    """A fitted test's counts for a sensitivity analysis; `refused`: the reason for no result."""
 
     result: Result | None
     refused: str = ""
@@ -97,11 +97,7 @@ def _missing_groups(unassigned: Unassigned | None, base: Result, at: Any) -> Sen
 
 
 def _confounding(base: Result, at: Any) -> Sensitivity:
-    """Rosenbaum's bounds: the tests that all strata have the odds ratio gamma, and 1 / gamma, at their worst and best.
-
-    If odds of being in the group differ by up to gamma, a stratum's events lie between two noncentral hypergeometric
-    distributions with these odds ratios. The bound is exact whatever `method` is: Wald's is too small in small samples.
-    """
+    """Rosenbaum's bounds: the tests that all strata have the odds ratio gamma, and 1 / gamma."""
     question = replace(base.settings.question, disparity="odds_ratio", method="auto")
     if question.margin_bounds is not None:
         raise ParameterError("margin: to='confounding' bounds the test of equality: use margin=None")

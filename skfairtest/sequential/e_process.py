@@ -1,22 +1,20 @@
 """Evidence about a difference of two means that grows block by block and is valid at every look.
 
 In a block of n_a and n_b samples with values between 0 and 1, a bet takes a stake on each sample: the product over the
-samples of group a of ``1 + k / n_a (y - c_a)`` and over those of group b of ``1 - k / n_b (y - c_b)``, with
-``c_a - c_b = d``, ``k >= 0`` and all factors at least 0. Its expectation is at most 1 where ``mean_a - mean_b <= d``,
-whatever the composition of the block (which must not follow its outcomes), as the geometric mean of the expected
-factors is at most their arithmetic mean, ``1 + k / (n_a + n_b) (mean_a - mean_b - d)``. For rates and ``d = 0`` these
-are all e-variables ``p_theta_g(y) / p_theta_0(y)`` of Turner, Ly and Grunwald (2024, equation 6); nothing but the
-bounds of the values is used, so means of bounded losses are tested by the same bets. The product over blocks is a
-nonnegative supermartingale if c and k are chosen from earlier blocks, and so is a mixture of several k: by Ville's
-inequality it ever reaches 1 / alpha with probability at most alpha.
+samples of group a of ``1 + k / n_a (y - c_a)`` and over those of group b of ``1 - k / n_b (y - c_b)``, with ``c_a - c_b
+= d``, ``k >= 0`` and all factors at least 0. Its expectation is at most 1 if ``mean_a - mean_b <= d``, whatever the
+composition of the block (which must not follow its outcomes), as the geometric mean of the expected factors is at most
+their arithmetic mean, ``1 + k / (n_a + n_b) (mean_a - mean_b - d)``. For rates and ``d = 0`` these are all e-variables
+``p_theta_g(y) / p_theta_0(y)`` of Turner, Ly and Grunwald (2024, equation 6); only the bounds of the values are used,
+so means of bounded losses are tested in the same way. The product over blocks is a nonnegative supermartingale if c and
+k are chosen from earlier blocks: by Ville's inequality it ever reaches 1 / alpha with probability at most alpha.
 
-A block is a batch, or the next samples of each group's own queue in a proportion that is fixed beforehand. Of queues,
-who comes next may follow all outcomes so far: each group's samples are the same independent draws whenever they come,
-and the order of their coming decides only how many blocks there are. The process at such a stop is no e-value then, as
-samples that wait are known before their block is complete; its running maximum is what Ville's inequality bounds.
+A block is a batch, or the next samples of each group's queue in a fixed proportion. In queues, arrivals may follow all
+earlier outcomes. Stopped while samples wait, the process is no e-value, but Ville's inequality still bounds its running
+maximum.
 
 With k fixed and c linear in d, the logarithm of every factor is concave in d. Between two differences the evidence is
-therefore at least what a chord between them says: limits of the difference need few of them, and are valid everywhere.
+therefore at least the chord, so that limits of the difference need few of them.
 
 References
 ----------
@@ -133,9 +131,7 @@ def both_sides(log_wealth: Floats) -> Floats:
 def e_holm(log_e: Floats) -> Floats:
     """Return logarithms of e-values adjusted for testing all hypotheses, by Holm's step-down.
 
-    One over the largest e-value so far is a p-value that is valid at any time. Whichever hypotheses are true, the
-    adjusted e-value of any of them ever reaches 1 / alpha with probability at most alpha; each may have a clock of its
-    own, as blocks of queues have (means of e-values take one clock).
+    The adjusted e-value of any true hypothesis ever reaches 1 / alpha with probability at most alpha.
 
     Examples
     --------
@@ -154,9 +150,8 @@ class EProcess:
 
     `tested` (P, 2, J) is the log wealth of every bet against ``difference <= margin`` and, with groups swapped,
     ``difference >= -margin``; `followed` (P, 2, D, ALWAYS) that against ``difference <= d`` for each of `differences`.
-    `seen` (P, 2, 2) has samples and sums of both groups; `weight` and `weighted` (P,) are sums over blocks of
-    ``n_a n_b / (n_a + n_b)`` and of this times the difference of means. Limits `low` and `high` hold at all looks
-    together; so would the narrowest ones so far, which say nothing sensible once the difference changes.
+    `seen` (P, 2, 2) has samples and sums of both groups; `weight` and `weighted` (P,) are sums over blocks of ``n_a n_b
+    / (n_a + n_b)`` and of this times the difference of means.
     """
 
     margin: float
@@ -192,7 +187,7 @@ class EProcess:
         return self.weighted / np.where(self.weight > 0, self.weight, np.nan)
 
     def extended(self, n: int) -> EProcess:
-        """Return the evidence with n more pairs, of which nothing is known yet."""
+        """Return the evidence with n more pairs without data."""
         more = EProcess.begun(n, self.margin, self.method, self.differences)
         arrays = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in ARRAYS}
         return EProcess(self.margin, self.method, self.differences, **arrays)

@@ -55,10 +55,10 @@ from skfairtest.tables import Sample, distinct_levels
 class SequentialFairnessTest(ReportMixin):
     """Test a stream for differences between groups, valid however often you look, if samples come as `blocks` assumes.
 
-    With ``blocks="batches"`` this is that who is in a batch does not follow the outcomes in it: a batch that ends when
-    somebody is selected is not valid. Rates may drift from batch to batch. With ``blocks="queues"``, for samples that
-    come one by one, who comes next may follow all outcomes before; each group's samples have to be independent
-    draws of one distribution, and nobody's coming may follow their own outcome.
+    With ``blocks="batches"``, membership of a batch must not depend on the outcomes in it: a batch that ends at the
+    first selected person is not valid. Rates may drift from batch to batch. With ``blocks="queues"``, for samples that
+    arrive one by one, arrivals may depend on all earlier outcomes but not on a sample's own; each group's samples have
+    to be independent draws of one distribution.
 
     Null hypothesis of each pair of groups: in every block, the metric differs between them by no more than `margin`.
     The probability that a true null hypothesis is ever rejected, at any look, is at most `alpha` for all pairs and
@@ -74,29 +74,27 @@ class SequentialFairnessTest(ReportMixin):
     margin : float, default=0.0
         Differences up to this one are tolerated.
     blocks : {"auto", "queues", "batches"}, default="auto"
-        What is compared. "batches": the samples of both groups in a batch; where a batch has only one of them, these
-        are compared with nobody. "queues": the next sample of each group's own queue (or several, see `groups`),
-        whenever they came, in the order in which they are passed; each pair of groups goes on by itself, and where a
-        group stops coming the others' samples wait for it. "auto": "queues" if the first batch is a single sample,
-        "batches" otherwise.
+        The samples compared. "batches": those of both groups in a batch; a batch with only one of them adds nothing.
+        "queues": the next sample of each group's queue (or several, see `groups`), in the order in which they are
+        passed; each pair of groups proceeds separately, and samples wait until the other group has some. "auto":
+        "queues" if the first batch is a single sample, "batches" otherwise.
     method : {"auto", "blocks", "betting"}, default="auto"
-        "blocks": bets on every sample of a block, which takes samples to be independent. "betting": bets on the
-        difference of a block's means; those of a batch may depend on each other. "auto": "blocks", whose evidence grows
-        at least as fast.
+        "blocks": bets on every sample of a block, assumed independent. "betting": bets on the difference of a block's
+        means; samples of a batch may be dependent. "auto": "blocks", whose evidence grows at least as fast.
     adjust : {"holm", "bonferroni", None}, default="holm"
         How e-values are adjusted for several pairs and metrics.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True.
     groups : sequence or mapping, optional
-        All groups that can come, tuples for several sensitive features; a mapping says how many samples of each a block
-        of queues has, such as ``{"f": 1, "m": 9}`` (1 otherwise). None: those of the first batch with two or more,
-        which share nine tenths of `alpha`; pairs with a group that comes later share what is left.
+        All groups that can come, tuples for several sensitive features; a mapping gives the samples of each in a block
+        of queues, such as ``{"f": 1, "m": 9}`` (1 otherwise). None: those of the first batch with two or more, which
+        share nine tenths of `alpha`; pairs with later groups share the rest.
 
     Attributes
     ----------
     e_value_ : float
-        The evidence now: the largest adjusted e-value. It can fall. Where somebody stops a stream of queues because of
-        samples that wait, only `p_value_` is valid.
+        The evidence now: the largest adjusted e-value. It can fall. If you stop a stream of queues because of samples
+        that wait, only `p_value_` is valid.
     p_value_ : float
         One over the largest adjusted e-value so far, at most 1: valid at any time.
     rejected_ : bool
@@ -126,9 +124,9 @@ class SequentialFairnessTest(ReportMixin):
     batches_ : list of str
         The names of the batches taken in, as far as they have one.
     groups_, pos_label_, negative_labels_, blocks_, method_, adjust_ : object
-        What was read and what is run; negative labels are all but the positive one.
+        Groups, labels and settings in use; negative labels are all but the positive one.
     n_batches_, n_samples_ : int
-        Batches and samples taken in; those that were compared with nobody are counted.
+        Batches and samples taken in, compared or not.
 
     See Also
     --------
@@ -140,13 +138,11 @@ class SequentialFairnessTest(ReportMixin):
     A block's e-value is a product over its samples of linear functions of their values, one for each of a grid of
     stakes (see `skfairtest.sequential.e_process`), chosen from finished blocks; wealth is the mean over stakes and both
     directions. By Ville's inequality it ever reaches ``1 / alpha`` with probability at most `alpha`. A batch of labels
-    must come as a whole: where labels that come early differ from those that come late, feeding what is there already
-    would compare different samples.
+    must come as a whole: labels that come early may differ from those that come late.
 
-    The disparity that is tested is the one within blocks. With batches, two groups that come in different batches at
-    different rates are not compared across them, and values over all batches can differ where these differences do not.
-    Queues compare a group's samples with those of another time if the other group comes more often: rates that drift
-    look like a disparity.
+    The disparity tested is the one within blocks, so values over all batches can differ although it is 0. Queues
+    compare a group's samples with those of another time if the other group comes more often: rates that drift look like
+    a disparity.
 
     References
     ----------
@@ -234,8 +230,8 @@ class SequentialFairnessTest(ReportMixin):
         time : str, number or date, optional
             When the batch is of, for displays.
         name : str or int, optional
-            The name by which the batch is recognised. The same name with the same rows changes nothing, with a warning;
-            with other rows it is an error. Equal rows under another name are taken in, with a warning.
+            The name by which the batch is recognised. The same rows again under this name change nothing, with a
+            warning; other rows are an error. Equal rows under another name are taken in, with a warning.
 
         Returns
         -------
@@ -252,7 +248,7 @@ class SequentialFairnessTest(ReportMixin):
         -----
         UserWarning
             If the batch was taken in already, or by another name, a group comes later than others, or a batch of one
-            sample has nobody to be compared with.
+            sample has none to compare it with.
         """
         settings, metrics = self._check()
         if sensitive_features is None:
@@ -490,7 +486,7 @@ class SequentialFairnessTest(ReportMixin):
 
 
 def _same_columns(sample: Sample, y_pred: Any, y_true: Any, before: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The names of the columns of all batches, of which unnamed ones go with any."""
+    """The names of the columns of all batches; unnamed ones match any."""
     features = [column.name for column in sample.sensitive]
     names = {"y_pred": series_name(y_pred), "y_true": series_name(y_true)}
     names |= {f"sensitive_features[{i}]": name for i, name in enumerate(features)}

@@ -43,14 +43,13 @@ Record = tuple[int, Any, Any, str, Positions, Floats]
 
 @dataclass
 class Stream(Recorded):
-    """What is tested, and what is known of all batches so far; without `names`, `records` and `queues` of one size.
+    """What is tested, and the evidence from all batches so far.
 
-    `bounds` are the least and the greatest value of each metric, `groups` how many samples of each a block has.
-    `arrivals` has the generation in which each group came. `share` and `size` (P,) are a pair's family's share of the
-    level and number of hypotheses. `log_adjusted`, `log_most` and `rejected_at` (n_metrics, P) are a pair's largest log
-    e-values so far, adjusted and not, and the look of its rejection (nan: not yet). `totals` are samples and sums.
-    `queues` are values that some pair has not compared yet, and `taken` (P, 2) how many of them each pair has. `names`
-    has the digests of named batches, `waiting` those whose labels have not come, and `labels` those of each column.
+    `bounds` are the least and the greatest value of each metric, `groups` the samples of each in a block, `arrivals`
+    the generation in which each group came. `share` and `size` (P,) are the level and number of hypotheses of a pair's
+    family. `log_adjusted`, `log_most` and `rejected_at` (n_metrics, P) are a pair's largest log e-values so far and the
+    look of its rejection (nan: not yet). `queues` are values not yet compared, and `taken` (P, 2) how many of them each
+    pair has used. `names` has the digests of named batches, `waiting` those without labels.
     """
 
     bounds: Mapping[str, tuple[float, float]]
@@ -231,11 +230,7 @@ class Stream(Recorded):
                 self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, evidence])))
 
     def disparities(self, metric: str) -> Floats:
-        """The difference of every pair now and its limits, which exclude equality if it was rejected, (P, 3).
-
-        Equality or a difference within the margin lies inside until it is rejected, so that it is outside with at most
-        the probability that the test ever rejects it.
-        """
+        """The difference of every pair now and its limits, which exclude equality if it was rejected, (P, 3)."""
         process, width, margin = self.evidence[metric], self.width(metric), self.margin
         rejected = ~np.isnan(self.rejected_at[list(self.evidence).index(metric)])
         question, estimates = Question(margin_bounds=(-margin, margin)), (process.difference * width).tolist()

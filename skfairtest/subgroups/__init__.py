@@ -1,1 +1,1 @@
-"""Scans of subgroups: which of many differ from everybody else."""
+"""Scans of many subgroups for differences from everyone else."""

@@ -48,8 +48,7 @@ class SubgroupScan(GroupsTest):
 
     Null hypothesis of each subgroup: the metric has the same value in the subgroup as among everyone else or, with
     ``compare="in_context"``, among the others of its context. All subgroups of up to `max_depth` features are tested,
-    and the guarantee holds for all of them together. Those that differ are reported once, by the shortest descriptions
-    that explain them.
+    and the guarantee holds for all of them together.
 
     Parameters
     ----------
@@ -58,22 +57,19 @@ class SubgroupScan(GroupsTest):
     metric : str, Rate or list, default="equalized_odds"
         Rates, criteria, and means of a value of each person, such as "mean_residual". Several metrics are one family.
     compare : {"to_rest", "in_context"}, default="to_rest"
-        What a subgroup is compared with. "to_rest": everyone else. "in_context": the people who share its values of
-        `features` but differ in the sensitive features; the women of a department, for instance, are compared with its
-        men.
+        "to_rest": with everyone else. "in_context": with people who share its values of `features` but differ in the
+        sensitive features; women of a department, for instance, with its men.
     max_depth : int, default=2
         The most features that describe a subgroup.
     min_group_size : int, default=50
-        The fewest people of a subgroup, and of those it is compared with; with "split" in both halves together.
+        The fewest people on either side of a comparison; with "split" in both halves together.
     features : str or list of str, optional
         Names of columns of `X` that describe subgroups, in addition to the sensitive features.
     n_bins : int, default=5
-        Numeric features with more distinct values than this are cut into this number of intervals, with about equally
-        many people in each.
+        Numeric features with more distinct values are cut into this number of intervals with about equally many people.
     guarantee : {"familywise", "split"}, default="familywise"
-        The error rate that is controlled at the level ``1 - confidence_level``. "familywise": the probability that any
-        true null hypothesis is rejected. "split": the same for subgroups that are chosen on one half of the people and
-        tested on the other.
+        "familywise" controls the probability that any true null hypothesis is rejected, at the level ``1 -
+        confidence_level``. "split": the same for subgroups chosen on one half of the people and tested on the other.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         "greater": the subgroup's value is larger.
     confidence_level : float, default=0.95
@@ -104,26 +100,25 @@ class SubgroupScan(GroupsTest):
     confidence_interval_ : tuple of float
         Limits of its disparity, simultaneous over all subgroups tested.
     comparisons_ : DataFrame
-        The subgroups reported, of each metric in the order in which they were chosen: how many people, both values,
-        their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
-        both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
-        condition of a rate. ``p_value_given_above`` is the adjusted p-value of the disparity that remains given the
-        subgroups above. Intervals are simultaneous over all subgroups tested.
+        The subgroups reported, in the order in which they were chosen: people, both values, their disparity with an
+        interval, p-values, and a sentence. ``n_group`` and ``n_other`` count both sides (with "split" in the half that
+        is tested), ``n_effective`` those of the subgroup who meet the condition of a rate. ``p_value_given_above`` is
+        the adjusted p-value given the subgroups above. Intervals are simultaneous over all subgroups tested.
     subgroups_ : DataFrame
         All subgroups that were tested, by p-value; ``concern``: which differ, ``reported``: which of them are in
         `comparisons_`.
     not_searched_ : DataFrame
-        What was not searched, for each combination of features: how many subgroups, and why.
+        The combinations of features that were not searched: how many subgroups, and why.
     remaining_p_value_ : float
-        The smallest adjusted p-value of what is left given all subgroups in `comparisons_`; 1 where nothing is.
+        The smallest adjusted p-value given all subgroups in `comparisons_`; 1 if none is left.
     n_searched_ : int
         How many subgroups were searched, for all metrics together.
     n_tested_ : int
-        How many different null hypotheses these are: those of "split" on the second half.
+        The number of different null hypotheses; with "split", on the second half.
     edges_ : dict
         The edges of the intervals of each feature that was cut.
     record_ : ScanRecord
-        What reports say, an audit's as well.
+        The data of reports.
     pos_label_, negative_labels_, n_samples_ : object
         The positive label, the other labels, and the number of people.
 
@@ -134,21 +129,18 @@ class SubgroupScan(GroupsTest):
 
     Notes
     -----
-    The p-value of a rate is exact, given how many people meet its condition and show its event:
-    hypergeometric, or the convolution of the strata's distributions with control features. The p-value of a mean is
-    Welch's, which is too small far out in its tail if values are skewed. The adjusted p-value is therefore the larger
-    of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata) whose
-    smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young 1993). A small subgroup
-    of skewed values can still be reported too often: a warning says if one rests on few or extreme people. Means are
-    available only with "familywise".
+    The p-value of a rate is exact, given how many people meet its condition and show its event: hypergeometric, or the
+    convolution of the strata's distributions with control features. The p-value of a mean is Welch's, too small in its
+    far tail if values are skewed. The adjusted p-value is therefore the larger of Holm's, valid in large samples, and
+    the share of permutations (within strata) whose smallest p-value is at most as large, exact if nothing differs
+    (Westfall and Young 1993). A small subgroup of skewed values can still be reported too often, with a warning. Means
+    are available only with "familywise".
 
-    "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
-    (Tarone 1990): very small subgroups cost nothing.
+    "familywise" is Holm's procedure with Tarone's (1990) improvement: very small subgroups cost nothing.
 
-    The hypotheses are about each subgroup as a whole: where women are treated worse, so are young women, although being
-    young adds nothing. Subgroups that add nothing are left out of `comparisons_`. Each further one still differs within
-    the strata that the subgroups above it define, adjusted for everything searched. A shorter description replaces it
-    if it does not differ within that one at the level.
+    If women are treated worse, so are young women, although being young adds nothing. Such subgroups are left out of
+    `comparisons_`: each further one still differs within the strata defined by the subgroups above it, adjusted for
+    everything searched. A shorter description replaces it if it does not differ within that one at the level.
 
     References
     ----------

@@ -38,10 +38,7 @@ GUARANTEES = ("familywise", "split")
 
 
 def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSequence | None) -> list[list[Floats]]:
-    """Return the people of every cell and each measure's sums: of all, or with a `seed` of two random halves.
-
-    People who are alike are counted first, so that nothing depends on the order of rows.
-    """
+    """Return the people of every cell and each measure's sums: of all, or with a `seed` of two random halves."""
     keys = np.concatenate([cells.of_row[:, None], *(measure.rows for measure in measures)], axis=1)
     kinds, place = np.unique(keys, axis=0, return_inverse=True)
     counts = np.bincount(place.reshape(-1), cells.counts, minlength=len(kinds)).astype(np.int64)
@@ -102,12 +99,10 @@ class Scanned:
 
 
 def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
-    """Return logarithms of the p-values of means, adjusted by the smallest of each permutation of people within strata.
+    """Return log p-values of means, adjusted by the smallest of each permutation of people within strata.
 
-    It is exact if nothing differs, whatever the values' distribution (Westfall and Young 1993), which Welch's p-values
-    of small subgroups are not. Subgroups compared in contexts of the same features are a family, permuted within these
-    contexts: otherwise contexts that differ make p-values small in every permutation. Families are combined by
-    Bonferroni's inequality.
+    It is exact if nothing differs (Westfall and Young 1993). Subgroups compared in contexts of the same features are a
+    family, permuted within these contexts; families are combined by Bonferroni's inequality.
     """
     families, out = scanned.subgroups.contexts, np.zeros(len(scanned.log_p))
     for (features, rows), own in zip(families.items(), seed.spawn(len(families)), strict=True):
@@ -167,10 +162,8 @@ Step = tuple[int, float]
 def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
     """Choose among significant subgroups those that explain all of them, the strongest evidence first.
 
-    A subgroup is chosen if it still differs within the strata of those chosen, its p-value times the number of all
-    hypotheses at most `alpha`. A shorter description takes its place if that differs as well, and the subgroup does not
-    differ within it at the level without adjustment. If some set explains everything, the probability that one more is
-    chosen after it is at most `alpha` (Bonferroni's inequality, whatever led to the set).
+    A subgroup is chosen if it still differs within the strata of those chosen; a shorter description takes its place if
+    that differs as well, and the subgroup does not differ within it.
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
     given = Given(tested)
@@ -306,7 +299,7 @@ def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:
 
 
 def _described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], list[str]]:
-    """Return the description of each subgroup, and of whom it is compared with."""
+    """Return the description of each subgroup and of its comparison group."""
     names, others = [], []
     for row in range(len(subgroups)):
         parts = [(terms[f][code], subgroups.cells.contextual[f]) for f, code in subgroups.terms(row)]
@@ -398,7 +391,7 @@ def scan_report(test: Any) -> Report:
 
 
 def scan_section(scan: ScanRecord) -> Report:
-    """What reports of a scan, and of an audit, say of the subgroups that differ."""
+    """The report of a scan."""
     setup, n, differ = scan.setup, len(scan.frame), scan.n_significant
     drawn = cells.barred(cells.records(scan.frame.assign(concern=True)), setup)
     tested = f"{pluralize(scan.n_searched, 'subgroup')} of {enumerated([*map(label, scan.features + scan.contextual)])}"

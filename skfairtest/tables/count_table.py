@@ -48,9 +48,8 @@ Suppressed = tuple[Any, Any, int]
 class CountTable:
     """Counts of people by stratum, group and cell (true label, prediction, score).
 
-    Fairness metrics depend on a person only through the group and these values, so the table is enough for a test,
-    whether it counts a thousand or a million people. Build it with `from_predictions` or `from_counts`; the constructor
-    takes an array that is already such a table.
+    Fairness metrics depend on a person only through the group and these values, so the table is enough for a test.
+    Build it with `from_predictions`, `from_counts` or `from_frame`.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ class CountTable:
     score_bins : ScoreBins or None
         The bins of the scores, if there are any.
     suppressed : tuple of (label, label or None, int)
-        Groups that `suppress` left out: group, stratum, and the people it would have needed.
+        Groups that `suppress` left out: group, stratum, and the number of people required.
 
     Raises
     ------
@@ -161,12 +160,12 @@ class CountTable:
         suppressed: tuple[Suppressed, ...] = (),
         checked: bool = False,
     ) -> Self:
-        """Make a table from rows that have been read.
+        """Make a table from rows whose columns are the control features, the sensitive features, then the cells.
 
         Parameters
         ----------
         rows : Rows
-            Their columns are the control features, the sensitive features, then the cells.
+            The rows; equal combinations are added up.
         control_names, sensitive_names, cell_names : sequence of str
             The names of these columns.
         score_bins : ScoreBins, optional
@@ -179,7 +178,7 @@ class CountTable:
         Returns
         -------
         CountTable
-            Equal combinations are added up.
+            The table.
 
         Raises
         ------
@@ -374,9 +373,8 @@ class CountTable:
         y_score : str, optional
             The column of scores; more than 1000 distinct ones need `score_bins`.
         score_bins : int, array-like of edges or ScoreBins, optional
-            A number of bins with about equally many people (of scores that differ in their first 12 bits), the edges
-            between bins, or the `score_bins` of another table: only tables with the same bins can be added. Tests
-            report how far bins may have moved a value.
+            A number of bins with about equally many people, the edges between bins, or the `score_bins` of another
+            table: only tables with the same bins can be added. Tests report the largest effect of the bins on a value.
         prediction_threshold : float, optional
             With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
             counted only if there are `score_bins`.
@@ -647,19 +645,18 @@ class CountTable:
     def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
         """Prepare the table for sharing: every cell that is not empty counts at least `minimum_cell` people.
 
-        Its `score_bins` no longer hold the smallest and the largest score in each bin, which belong to single people.
+        Its `score_bins` lose the smallest and the largest score in each bin.
 
-        Groups are left out or merged only because of their size, which does not depend on their labels, so tests of the
-        others stay valid. Leaving out small *cells* would not be valid: a group would stay only if it has enough
-        events. A table that still has small cells is refused.
+        Groups are left out or merged only because of their size, so tests of the others stay valid; leaving out small
+        *cells* would select groups by their outcomes. A table that still has small cells is refused.
 
         Parameters
         ----------
         minimum_cell : int
             The smallest number of people that may be published.
         small : {"exclude", "merge"}, default="exclude"
-            Whether smaller groups are left out, and listed in `suppressed` and in the ``excluded_`` of tests, or
-            become one group, "(other)", if it is large enough.
+            Whether smaller groups are left out and listed in `suppressed`, or become one group, "(other)", if it is
+            large enough.
 
         Returns
         -------

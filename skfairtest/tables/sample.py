@@ -1,8 +1,4 @@
-"""People one by one: what does not compress into a table of counts (scores, targets, weights, clusters).
-
-A metric that is not a rate sees *kinds* of people, each with its values: cells of a table if few values are distinct,
-otherwise single people, in the same form.
-"""
+"""People one by one: what does not compress into a table of counts (scores, targets, weights, clusters)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -46,18 +42,10 @@ LOOKED_AT = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Kinds of people, sorted by their values, and how many of each there are.
+    """Kinds of people with the same values, and the number of each by stratum, group and kind.
 
-    Parameters
-    ----------
-    values : mapping of str to Column or Numbers
-        Columns of K kinds.
-    counts : ndarray of shape (S, G, K) or None
-        People by stratum, group and kind; None if every kind is one person.
-    stratum, group : ndarray of shape (K,) or None
-        Of each person, if every kind is one; no stratum if there is only one.
-    weight, cluster : ndarray of shape (K,) or None
-        Weight and cluster of each person.
+    `counts` is None if every kind is one person, with its stratum, group, weight and cluster; `stratum` is None if
+    there is only one.
     """
 
     values: Mapping[str, Column | Numbers]
@@ -74,7 +62,7 @@ class Kinds:
 
     @property
     def size(self) -> int:
-        """How many kinds there are."""
+        """The number of kinds."""
         return len(next(iter(self.values.values())))
 
     def blocks(self, name: str | None) -> Positions:
@@ -126,29 +114,10 @@ class Kinds:
 class Sample:
     """The checked data of all people.
 
-    Parameters
-    ----------
-    columns : mapping of str to Column or Numbers
-        ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and
-        scores.
-    sensitive, control : tuple of Column
-        Groups and strata.
-    counts : ndarray of shape (n,) or None
-        People of each row; None: one.
-    weight : Numbers or None
-        The weight of each person.
-    clusters : Column or None
-        The cluster of each person.
-    score_bins : ScoreBins or None
-        The bins of the scores.
-    summed : bool
-        Whether only sums of weights are known, so that rows stand for people with these sums.
-    suppressed : tuple of (label, label or None, int)
-        Groups left out of a table, their stratum, and the people they would have needed.
-    everyone : Sample or None
-        These people and those of unknown group, with codes -1; None if all groups are known.
-    named : bool
-        Whether people of unknown group are here as a group.
+    `columns` holds ``y_true``, ``y_pred`` and ``y_score``, or ``y_pred_a``, ``y_pred_b`` and scores. `counts` has the
+    people of each row (None: one). `summed`: only sums of weights are known, so that rows stand for people with these
+    sums. `suppressed` lists groups left out of a table. `everyone` includes people of unknown group, with codes -1.
+    `named`: people of unknown group are here as a group.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -256,7 +225,7 @@ class Sample:
 
     @cached_property
     def n_unknown(self) -> int:
-        """How many people there are of whom a feature is not known."""
+        """The number of people with an unknown feature."""
         return 0 if self.everyone is None else int(self.everyone._unknown.sum())
 
     @property
@@ -358,12 +327,12 @@ class Sample:
 
     @cached_property
     def stratum_codes(self) -> Positions:
-        """Which stratum each row is in."""
+        """The stratum of each row."""
         return self._strata[1]
 
     @cached_property
     def group_codes(self) -> Positions:
-        """Which group each row is in."""
+        """The group of each row."""
         return self._groups[1]
 
     @cached_property
@@ -446,10 +415,7 @@ class Sample:
 
 
 def _with_these_sums(rows: tabular.Rows) -> tuple[tabular.Rows, Floats]:
-    """Two rows in place of each, with two weights that have the row's sums of weights and of squares.
-
-    Asymptotic results for people with weights depend on these sums alone.
-    """
+    """Two rows for each, with two weights that have the row's sums of weights and of squares."""
     assert rows.weights is not None
     n, (total, squares) = rows.counts, rows.weights.T
     mean = total / n

@@ -1,7 +1,7 @@
 """Subgroups of people that share values of some features, and sums over each of them.
 
-People with the same values of all features form one cell. The subgroups of a combination of features are the entries of
-its cross table, which costs one pass over the cells however many subgroups it has.
+People with the same values of all features form one cell; the subgroups of a combination of features are the entries of
+its cross table.
 """
 
 import math
@@ -51,7 +51,7 @@ class Cells:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many values each feature has."""
+        """The number of values of each feature."""
         return tuple(len(column.levels) for column in self.features)
 
     def sums(self, *values: Floats) -> Floats:
@@ -101,7 +101,7 @@ class Subgroups:
 
     @cached_property
     def depth(self) -> Positions:
-        """How many features describe each."""
+        """The number of features that describe each."""
         return np.array([len(features) for features in self.combinations], dtype=np.intp)[self.combination]
 
     @cached_property

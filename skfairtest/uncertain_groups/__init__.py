@@ -1,1 +1,1 @@
-"""Groups of which only probabilities are known."""
+"""Groups known only by probabilities."""

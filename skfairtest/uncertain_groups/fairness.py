@@ -26,12 +26,11 @@ from skfairtest.uncertain_groups.measure import ASSUMPTIONS, uncertain_rate
 class UncertainGroupsTest(FairnessTest):
     """Test whether a rate differs between groups that are known by probabilities, such as those of BISG.
 
-    Null hypothesis: the rate is equal in the groups that are compared. Where every probability is 0 or 1, the test is
-    `FairnessTest`, with the same numbers. Otherwise rates are estimated as `estimate` says, and compared by score
-    statistics, whose distribution is that of outcomes drawn with the rates of the null hypothesis. Every estimate needs
-    probabilities that are right on average (of the people with a probability of .3, 30% belong to the group), and one
-    more assumption, which no data without groups can check; `assumption_` names it. Estimates that differ from each
-    other are a sign that one fails.
+    Null hypothesis: the rate is equal in the compared groups. If every probability is 0 or 1, the test is
+    `FairnessTest`. Otherwise rates are estimated as `estimate` says, and compared by score statistics, whose
+    distribution is simulated with the rates of the null hypothesis. Every estimate needs probabilities that are right
+    on average (of the people with a probability of .3, 30% belong to the group), and one more assumption, which no data
+    without groups can check; `assumption_` names it. Estimates that differ from each other are a sign that one fails.
 
     Parameters
     ----------
@@ -49,9 +48,9 @@ class UncertainGroupsTest(FairnessTest):
         within each group, of what the probabilities were made from, such as surname and address. Groups whose
         probabilities are all alike, or follow from those of others, are left out of comparisons.
     n_reference : float, optional
-        From how many people of known group each row of probabilities was estimated: standard errors then count that
-        such shares vary (as those of a Dirichlet distribution), for all people with equal rows together. None: the
-        probabilities are taken as they are. With ``estimate="weighted"`` only.
+        The number of people of known group from which each row of probabilities was estimated: standard errors then
+        include the sampling error of such shares (a Dirichlet distribution), shared by people with equal rows. None:
+        the probabilities are known. With ``estimate="weighted"`` only.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : str, optional
@@ -67,7 +66,7 @@ class UncertainGroupsTest(FairnessTest):
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     n_resamples : int, default=1999
-        How often outcomes are drawn, for each comparison.
+        Number of simulated data sets for each comparison.
     pos_label : label, optional
         As in `FairnessTest`.
     random_state : int, RandomState, Generator or None
@@ -78,22 +77,22 @@ class UncertainGroupsTest(FairnessTest):
     Attributes
     ----------
     assumption_ : str
-        What the estimate assumes beside probabilities that are right on average; "none: groups are certain" where every
+        The estimate's assumption beside probabilities that are right on average; "none: groups are certain" if every
         probability is 0 or 1.
     by_group_ : DataFrame
-        As of `FairnessTest`; ``n`` is the expected number of people, rounded, ``n_effective`` how many people of known
-        group who meet the condition the rate is worth (Kish's effective number for the weighted estimate).
+        As of `FairnessTest`; ``n`` is the expected number of people, rounded, ``n_effective`` the number of people of
+        known group with the same information (Kish's for the weighted estimate).
     p_value_, statistic_, disparity_, binning_error_ : float
         As of `FairnessTest`, and so is everything that follows.
     rejected_, concern_ : bool
-        Whether a disparity was found or, with "equivalence", fairness within the margin was not certified.
+        Whether a disparity was detected or, with "equivalence", fairness within the margin not shown.
     confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
-        Of the disparity, with "equivalence" also at level 1 - 2 alpha, and of the p-value's Monte-Carlo error. None of
-        them includes the bias of an estimate whose assumption fails.
+        Of the disparity, with "equivalence" also at level 1 - 2 alpha, and of the p-value's Monte-Carlo error; without
+        the bias of an estimate whose assumption fails.
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
         The last two have no rows.
     breaking_point_ : DataFrame
-        Not there, as the error says: people have no certain group, in which decisions could be otherwise.
+        Not available: people have no certain group.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics of drawn outcomes.
     method_, variance_, within_, adjust_ : str or None
@@ -109,7 +108,7 @@ class UncertainGroupsTest(FairnessTest):
 
     See Also
     --------
-    FairnessTest : Its parameter `missing` is for groups of which nothing is known.
+    FairnessTest : Its parameter `missing` is for unknown groups.
 
     Notes
     -----
@@ -117,8 +116,7 @@ class UncertainGroupsTest(FairnessTest):
     person that adds up to one. Strata, weights and clusters have no such test yet.
 
     The weighted difference of two groups is biased by the covariance of outcome and group among people with the same
-    probabilities, over the share of the group: where a group does better than others with the same surname and address,
-    the weighted estimate says too little (Chen et al. 2019, theorem 1).
+    probabilities, over the share of the group (Chen et al. 2019, theorem 1).
 
     References
     ----------

@@ -61,12 +61,7 @@ class UncertainNull(core.NullDistribution):
         return self.effective
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return the disparities that are not rejected at the levels of normal quantiles, and the estimate.
-
-        The interval ends at the first tested disparity that is rejected, so that it contains what is not. Critical
-        values are those of draws at that end and at limits, and lie on a line between. Draws at the other end are left
-        out: with hardly any event they are all alike.
-        """
+        """Return the disparities that are not rejected at the levels of normal quantiles, and the estimate."""
         question, found = self.question, []
         two_sided = question.alternative == "two-sided" and question.margin_bounds is None
         for side, (z, end) in enumerate(zip(critical, bounds, strict=True)):

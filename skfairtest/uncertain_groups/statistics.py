@@ -11,18 +11,15 @@ a group is N_g0 / (N_g0 + N_g1):
   role of person i. Right if, within each group, role and probabilities are independent: what the probabilities were
   made from (surname, address) says nothing more about the role (McCartan et al. 2024, the model without covariates).
 
-Both need calibrated probabilities: of the people with a probability of .3, 30% are in the group.
+Rates are compared among the people who meet the condition, by linear forms sum d_i y_i of their outcomes y: with d_i =
+p_ig / sum p_g - p_ih / sum p_h for the weighted estimate; for the likelihood with the coefficients of least squares, of
+y on the probabilities given that the condition is met. With two groups both are proportional, and equality is tested by
+the score statistic at the pooled rate r, whose variance is r (1 - r) sum d_i^2. At any disparity the variance is that
+of the most likely rates (Miettinen and Nurminen 1985). For the weighted estimate, which allows rates that depend on a
+person's probabilities, the linearized variance is used if it is larger.
 
-Rates are compared among the people who meet the condition, by linear forms sum d_i y_i of their outcomes y: with
-d_i = p_ig / sum p_g - p_ih / sum p_h for the weighted estimate; for the likelihood with the coefficients of least
-squares, of y on the probabilities given that the condition is met. With two groups both are proportional, and equality
-is tested by the score statistic at the pooled rate r, whose variance is r (1 - r) sum d_i^2. At any disparity the
-variance is that of the rates which are most likely there (Miettinen and Nurminen 1985, whose statistic this is where
-groups are certain), so that a group without events has one. The weighted estimate allows rates that depend on a
-person's probabilities, and with it the linearized variance counts where it is larger.
-
-Rare events in small groups leave no normal distribution. Statistics are compared with those of outcomes that are drawn
-with the most likely rates of the null hypothesis, at the disparity that is tested and, for intervals, at their ends.
+Statistics are compared with those of outcomes drawn with the most likely rates of the null hypothesis, at the disparity
+tested and, for intervals, at their ends.
 
 References
 ----------
@@ -99,16 +96,13 @@ def _over(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def _roles(table: Floats) -> Floats:
-    """Return the shares of roles in each group; equal ones where nobody is."""
+    """Return the shares of roles in each group; equal ones for an empty group."""
     total = table.sum(axis=1, keepdims=True)
     return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1.0 / _ROLES)
 
 
 def _newton(rows: Rows, shares: Floats) -> Floats:
-    """Take a step of Newton's method towards the largest likelihood, with shares that add up to 1 and stay above 0.
-
-    The second derivative of the logarithm of a linear function is minus the square of its gradient.
-    """
+    """Take a step of Newton's method towards the largest likelihood, with shares that add up to 1 and stay above 0."""
     roles = np.flatnonzero(rows.counts.any(axis=0))
     likelihood = (rows.p @ shares)[:, roles]
     first = _over(rows.counts[:, roles], likelihood)
@@ -129,8 +123,8 @@ class UncertainRates:
     """Two values that are linear in the outcomes of people who meet a condition, with the disparity as edge.
 
     Rows of probabilities have `people` and `events` (M,); sums of outcomes times `coefficients` (2, M) are both sides'
-    rates a and b, at which a row's rate is `chances` (M, 3) @ (a, b, 1). If `robust`, rates may depend on the
-    probabilities within a group. `reference` is what errors of the probabilities add to the covariance.
+    rates a and b, at which a row's rate is `chances` (M, 3) @ (a, b, 1). `robust`: rates may depend on the
+    probabilities within a group.
     """
 
     people: Floats
@@ -168,7 +162,7 @@ class UncertainRates:
 
     @cached_property
     def _worth(self) -> Floats:
-        """How many people both values are worth: those whose rates, pooled, have the values' variance."""
+        """The effective number of people behind both values."""
         n = 1 / self._quadratic[0][[0, 2]]
         if self.scale.is_identity:
             return np.asarray(n)
@@ -197,10 +191,7 @@ class UncertainRates:
         return linear_form(moments, self.disparity, edge)[1]
 
     def at(self, edge: float | Floats, sums: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the distance of the values from an edge, and its standard error if the edge is the truth.
-
-        If rates may differ within groups, the error is the linearized one if that is larger.
-        """
+        """Return the distance of the values from an edge, and its standard error if the edge is the truth."""
         sums = self._sums if sums is None else sums
         found = sums[..., :2]
         values, inside = self._value(found), np.clip(found, 0.0, 1.0)
