@@ -234,7 +234,11 @@ def select_fair(
 
     The choice favours candidates that were lucky in the folds. Their scores are therefore no verdict on the chosen one,
     and the mean of upper bounds is a criterion and not a bound: test the refitted model, with `FairnessTest`, on people
-    that the search did not use.
+    that the search did not use. It is a bound, of the mean disparity of the folds' models and for all candidates
+    together, if the scorer has ``confidence_level=1 - 0.05 / (candidates * folds)``.
+
+    If candidates are independent (settings drawn at random, not an adaptive search), then with 95% confidence at most a
+    share ``1 - 0.05 ** (1 / n)`` of further ones would have a better score than the best of n: 5% after 59.
 
     With `significantly_better_than`, combined p-values are adjusted over all candidates by Holm's method. The
     probability that any candidate qualifies, or is chosen, although none of its folds' models is fairer than the
