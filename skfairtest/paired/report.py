@@ -177,12 +177,21 @@ def models_table(found: TwoModels, rows: Sequence[Mapping[str, Any]], caption: s
     ends = [(min(a, b), b, max(a, b), a) for a, b in ((row["value_a"], row["value_b"]) for row in rows)]
     judged = ["" if row["concern"] == sizes else "certified" if sizes else "significant" for row in rows]
     drawn = bars(ends, math.nan if rates else 0.0, kinds=["significant" * bool(each) for each in judged])
+    accuracy = "p_value_accuracy" in rows[0]
+
+    def limits_of_b(row: Mapping[str, Any]) -> str:
+        write = points if row["metric"] in found.shares else number
+        return sentences.span(write, row["disparity_b_low"], row["disparity_b_high"])
+
     columns = (
         first, cells.METRIC, cells.GROUP, not rates and cells.COMPARED_WITH,
         any(row["stratum"] for row in rows) and cells.STRATUM, *_of_models(found),
         Column("difference", shows=lambda row: Cell(found.text(row, "disparity"), bar=row["bar"])),
-        Column("at most" if sizes else "interval", shows=found.limits), cells.P, cells.ADJUSTED_P,
-        Column("verdict", "mark", shows="judged"),
+        Column("at most" if sizes else "interval", shows=found.limits),
+        not rates and "disparity_b_low" in rows[0] and Column("interval of the candidate", shows=limits_of_b),
+        accuracy and Column("accuracies", shows=lambda row: " and ".join(percent(row[f"accuracy_{m}"]) for m in "ab")),
+        accuracy and Column("p of accuracy", shows=lambda row: sentences.p_text(row["p_value_accuracy"])),
+        cells.P, cells.ADJUSTED_P, Column("verdict", "mark", shows="judged"),
     )  # fmt: skip
     shown = [{**row, "bar": bar, "judged": each} for row, bar, each in zip(rows, drawn, judged, strict=True)]
     note = f"Each line runs from {a} (hollow circle) to {b}; the vertical line is equality."

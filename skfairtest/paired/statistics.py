@@ -20,7 +20,8 @@ sample, the square of the stratum's distance.
 
 References
 ----------
-T. Tango (1998). Statistics in Medicine 17, 891-908: one group, equations 7 to 11. C. J. Lloyd (2008). Australian and
+T. Tango (1998). Statistics in Medicine 17, 891-908: one group, equations 7 to 11. R. L. Berger and D. D.
+Boos (1994). Journal of the American Statistical Association 89, 1012-1016. C. J. Lloyd (2008). Australian and
 New Zealand Journal of Statistics 50, 329-345. Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott
 (1948). Econometrica 16, 1-32.
 """
@@ -31,7 +32,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Floats, Integers
@@ -46,12 +47,16 @@ MANY = 100
 MOST_OUTCOMES = 20_000
 #: Probability of the outcomes of one group that an enumeration leaves out; it is counted as extreme.
 LEFT_OUT = 1e-9
+#: Probability that the share judged differently lies outside of where it is looked for; it is added to p-values.
+UNLIKELY = 1e-6
 #: Strata whose distances and variances are computed at a time.
 STRATA = 4096
 #: Halvings of the interval in which the most likely common mean lies.
 HALVINGS = 40
 #: Points at which a limit is looked for at first.
 POINTS = 33
+#: Shares judged differently, among which the largest probability is looked for.
+SHARES = 101
 
 
 @dataclass(frozen=True)
@@ -315,6 +320,42 @@ def limits_of_mean(counts: Integers, z: float) -> Floats:
         lambda delta: np.abs(mean - delta) - z * np.sqrt(_variance(shares, delta) / n), np.stack([mean, mean]), ends
     )
     return np.where(known, found, np.nan)
+
+
+def not_worse(counts: Integers, margin: float) -> float:
+    """Log p-value of the hypothesis that the mean of d, of counts (3,), is -margin or less: an exact score test.
+
+    It is the largest probability, among distributions with that mean, of a score statistic at least as large; the share
+    with d = 1 or -1 is looked for within exact limits (Berger and Boos 1994). Smaller means make it smaller.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(np.exp(not_worse(np.array([12, 10, 178]), 0.05))), 4)
+    0.0085
+    """
+    (plus, minus, _), n = counts.tolist(), int(counts.sum())
+
+    def statistic(x: Integers, y: Integers) -> Floats:
+        distance: Floats = (x - y) / n + margin
+        variance = _variance(np.stack([x, y, n - x - y], axis=-1).astype(float), np.asarray(-margin))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(np.abs(distance) <= 1e-13, 0.0, distance / np.sqrt(variance / n))
+
+    differ = np.array(binomtest(plus + minus, n).proportion_ci(1 - UNLIKELY))
+    low, high = np.sqrt(np.maximum(differ - margin, 0.0) / 2)
+    up = np.linspace(low, high, SHARES)[:, None] ** 2
+    down = np.minimum(up + margin, 1.0)
+    y = np.arange(int(np.min(binom.ppf(LEFT_OUT, n, down))), int(np.max(binom.isf(LEFT_OUT, n, down))) + 1)
+    # The smallest x that is as extreme, given y.
+    observed, first, past = statistic(np.array(plus), np.array(minus)) - 1e-9, np.zeros_like(y), n - y + 1
+    while (first < past).any():
+        middle = np.minimum((first + past) // 2, n - y)
+        extreme = statistic(middle, y) >= observed
+        first, past = np.where(extreme | (first == past), first, middle + 1), np.where(extreme, middle, past)
+    share = np.minimum(up / np.maximum(1 - down, 1e-300), 1.0)
+    p = np.sum(binom.pmf(y, n, down) * binom.sf(first - 1, n - y, share), axis=1)
+    return float(np.log(min(1.0, p.max() + 2 * LEFT_OUT + UNLIKELY)))
 
 
 def compare_sizes(

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
 from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate, compare_models
-from skfairtest.paired.statistics import Changes, compare_changes
+from skfairtest.paired.statistics import Changes, compare_changes, not_worse
 
 
 @pytest.fixture(scope="module")
@@ -372,3 +372,85 @@ def test_headings_of_several_candidates_have_ids_of_their_own(data):
     found = compare_models(models, sensitive_features=data[["sex"]], metric="selection_rate").to_html()
     ids = re.findall(r' id="([^"]+)"', found)
     assert len(ids) == len(set(ids))
+
+
+def candidates(data, **params):
+    rng = np.random.default_rng(1)
+    models = {"a": data["a"], "b": data["b"], "coin": rng.integers(0, 2, len(data))}
+    return compare_models(
+        models, y=data["y"], sensitive_features=data[["sex"]], **{"random_state": 0, "n_resamples": 499, **params}
+    )
+
+
+@pytest.mark.parametrize("compare", ["between_groups", "to_rest", "to_overall"])
+@pytest.mark.parametrize("metric", ["selection_rate", "precision", ["true_positive_rate", "f1"]])
+def test_disparities_of_candidates_have_the_intervals_of_one_model_allowing_for_the_choice(data, metric, compare):
+    found = candidates(data, metric=metric, compare=compare)
+    alone = FairnessTest.from_predictions(
+        data["y"], data["b"], sensitive_features=data[["sex"]], metric=metric, compare=compare, n_resamples=499,
+        random_state=0, confidence_level=0.975,
+    )  # fmt: skip
+    row, rows = found.results.loc["b"], alone.comparisons_
+    own = rows[(rows[["metric", "group", "other"]] == row[["metric", "group", "other"]]).all(axis=1)]
+    limits = row[["disparity_b", "disparity_b_low", "disparity_b_high"]].to_numpy(dtype=float)
+    np.testing.assert_allclose(own[["disparity", "ci_low", "ci_high"]].to_numpy(dtype=float), [limits])
+
+
+def test_a_candidate_is_certified_if_it_is_fairer_and_not_less_accurate(data):
+    given = {"metric": "selection_rate", "alternative": "fairer"}
+    fairer, both = (candidates(data, **given, **more).results for more in ({}, {"accuracy_margin": 0.05}))
+    assert (both["disparity_b_low"] >= 0).all()
+    right = {name: (data[name] == data["y"]).astype(int) for name in "ab"}
+    change = right["b"] - right["a"]
+    p = np.exp(not_worse(np.array([(change == 1).sum(), (change == -1).sum(), (change == 0).sum()]), 0.05))
+    assert both.loc["b", ["accuracy_a", "accuracy_b", "p_value_accuracy"]].tolist() == pytest.approx(
+        [right["a"].mean(), right["b"].mean(), p]
+    )
+    np.testing.assert_array_equal(both["p_value"], fairer["p_value"])
+    assert both.loc["coin", "p_value_accuracy"] > 0.5
+    larger = np.sort(both[["p_value", "p_value_accuracy"]].max(axis=1))
+    np.testing.assert_allclose(np.sort(both["p_value_adjusted"]), np.minimum(1, [2 * larger[0], larger[1]]))
+    assert (both["p_value_adjusted"] >= fairer["p_value_adjusted"]).all()
+
+
+def test_one_candidate_is_certified_in_words(data):
+    hired = pd.Series(np.tile([1, 0], 200))
+    today = hired.where((np.arange(400) < 200) | (np.arange(400) % 4 > 0), 0)
+    found = compare_models(
+        {"today": today, "new": hired}, y=hired, sensitive_features={"sex": np.repeat(["f", "m"], 200)},
+        metric="selection_rate", alternative="fairer", accuracy_margin=0.02,
+    )  # fmt: skip
+    assert "Of 1 candidate, new is certified, compared with today" in str(found)
+    assert "its accuracy is lower by 2.0 points or more" in str(found)
+    assert "75.0% and 100.0%" in str(found) or "87.5% and 100.0%" in str(found)
+    read = type(found).from_json(found.to_json())
+    assert str(read) == str(found)
+    assert read.accuracy_margin == 0.02
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"accuracy_margin": 0.02}, "accuracy_margin=0.02 .* it needs alternative='fairer'"),
+        ({"accuracy_margin": 0.02, "alternative": "fairer", "y": None}, "it needs y, the true labels"),
+        ({"accuracy_margin": 2, "alternative": "fairer"}, "accuracy_margin must"),
+    ],
+)
+def test_accuracy_is_held_only_by_fairer_candidates_and_true_labels(data, params, message):
+    with pytest.raises(ValueError, match=message):
+        compare_models(
+            [data["a"], data["b"]],
+            **{"y": data["y"], "metric": "selection_rate", **params},
+            sensitive_features=data["sex"],
+        )
+
+
+def test_many_candidates_say_how_much_more_trainings_would_find():
+    rng = np.random.default_rng(0)
+    models = rng.integers(0, 2, (60, 40))
+    given = {"sensitive_features": np.repeat(["f", "m"], 20), "metric": "selection_rate"}
+    text = str(compare_models(list(models), **given))
+    assert "If the 59 candidates are independent trainings" in text
+    assert "with 95% confidence at most 5.0% of further trainings would beat the best of them on these people" in text
+    assert "does not hold for an adaptive search" in text
+    assert "independent trainings" not in str(compare_models(list(models[:10]), **given))

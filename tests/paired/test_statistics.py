@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import xlogy
 from scipy.stats import binomtest, multinomial, norm
 
+from skfairtest import FairnessTest
 from skfairtest.inference.conditional import mcnemar
 from skfairtest.paired import statistics as paired
 from skfairtest.paired.statistics import (
@@ -18,6 +19,7 @@ from skfairtest.paired.statistics import (
     limits,
     limits_of_mean,
     most_likely,
+    not_worse,
     score_statistic,
     upper_limits_of_sizes,
 )
@@ -269,3 +271,71 @@ def test_size_where_nearly_everybody_changes(alternative):
             found = compare_changes(Changes(table), alternative=alternative)
             rejected += n * (found.log_p <= np.log(0.05) + 1e-12)
     assert rejected / 3000 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 3000)
+
+
+@pytest.mark.parametrize(("n", "margin"), [(12, 0.0), (20, 0.1)])
+def test_a_lower_mean_is_refuted_by_mistake_at_most_at_the_level(n, margin):
+    outcomes = np.array([(x, y, n - x - y) for x in range(n + 1) for y in range(n + 1 - x)])
+    p = np.exp([not_worse(counts, margin) for counts in outcomes])
+    for plus in np.linspace(0, (1 - margin) / 2, 101):
+        chances = multinomial(n, [plus, plus + margin, max(0.0, 1 - 2 * plus - margin)]).pmf(outcomes)
+        for level in (0.01, 0.05):
+            assert chances[p <= level].sum() <= level + 1e-4
+    few_lower = n * margin + outcomes[:, 0] - outcomes[:, 1] <= 0
+    assert (p[few_lower] > 0.3).all()
+    assert p.min() < 0.01
+
+
+@pytest.mark.parametrize("counts", [(12, 10, 178), (5, 9, 986)])
+def test_the_score_test_of_one_mean_is_about_the_normal_one(counts):
+    x, y, _ = counts
+    n, delta = sum(counts), -0.02
+    p = most_likely(np.array(counts, dtype=float), np.array(delta))
+    normal = norm.sf(((x - y) / n - delta) / np.sqrt((p[0] + p[1] - delta**2) / n))
+    assert np.exp(not_worse(np.array(counts), 0.02)) == pytest.approx(normal, rel=0.35, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_a_certificate_is_false_at_most_at_the_level():
+    # Model B's selection rates are .3 and .5 as model A's, and it is more accurate; or its groups are 30 and 3,000
+    # people with rare events; or its disparity is smaller and its accuracy at the margin.
+    even = np.array([[0.2, 0.5], [0.5, 0.8]])
+    designs = [
+        ((300, 700), ((0.3, 0.3, 0.2), (0.5, 0.5, 0.2)), np.array([[0.2, 0.75], [0.25, 0.8]]), 0.02),
+        ((30, 3000), ((0.02, 0.03, 0.05), (0.05, 0.06, 0.03)), even, 0.02),
+        ((100, 100), ((0.1, 0.6, 0.5), (0.7, 0.7, 0.01)), np.array([[0.01, 0.5], [0.5, 0.99]]), 0.0),
+    ]
+    rng, n = np.random.default_rng(0), 200
+    for people, groups, y_is_1, margin in designs:
+        false = 0
+        for seed in np.random.SeedSequence(0).spawn(n):
+            counts = []
+            for size, (rate_a, rate_b, differ) in zip(people, groups, strict=True):
+                up, down = (differ + rate_b - rate_a) / 2, (differ - rate_b + rate_a) / 2
+                predicted = np.array([[1 - rate_a - up, up], [down, rate_a - down]])
+                by_y = np.stack([predicted * (1 - y_is_1), predicted * y_is_1])
+                counts.append(rng.multinomial(size, np.abs(by_y.ravel())).reshape(2, 2, 2))
+            c = np.array(counts)
+            same, a, b, both = c[:, :, 0, 0].sum(1), c[:, :, 1, 0].sum(1), c[:, :, 0, 1].sum(1), c[:, :, 1, 1].sum(1)
+            changes, sums = np.stack([b, a, same + both], axis=1), np.stack([both, same, a + b], axis=1)
+            gains, losses = c[:, 1, 0, 1].sum() + c[:, 0, 1, 0].sum(), c[:, 1, 1, 0].sum() + c[:, 0, 0, 1].sum()
+            log_p = not_worse(np.array([gains, losses, c.sum() - gains - losses]), margin)
+            if log_p <= np.log(0.05):
+                tables = Changes(changes[:, None]), Changes(sums[:, None])
+                false += compare_sizes(*tables, 0.0, n_resamples=199, seed=seed).log_p <= np.log(0.05)
+        assert false / n <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n), people
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("people", "rates"), [((300, 700), (0.3, 0.4)), ((30, 3000), (0.02, 0.05))])
+def test_the_disparity_of_the_best_of_20_is_covered_if_intervals_allow_for_the_choice(people, rates):
+    rng, group, covered = np.random.default_rng(0), np.repeat([0, 1], people), 0
+    for _ in range(200):
+        hired = (rng.random((20, len(group))) < np.take(rates, group)).astype(int)
+        gaps = hired[:, group == 0].mean(axis=1) - hired[:, group == 1].mean(axis=1)
+        best = FairnessTest.from_predictions(
+            None, hired[np.abs(gaps).argmin()], sensitive_features=group, metric="selection_rate",
+            confidence_level=1 - 0.05 / 20,
+        ).comparisons_.iloc[0]  # fmt: skip
+        covered += best["ci_low"] <= rates[0] - rates[1] <= best["ci_high"]
+    assert covered / 200 >= 0.95
