@@ -1,13 +1,12 @@
-"""How fast the package is against what one would otherwise call: ``python -m benchmarks.speed [WHAT]``.
+"""How fast the package is against what one would otherwise call: ``python -m benchmarks.speed [ROW ...]``.
 
-Every figure is a ratio of medians taken in one run on the same arrays. Nothing here is a test: machines differ, ratios
-less. With ``--store before`` and ``--store after`` what is printed goes to benchmarks/results/speed.json as well: two
-versions of the package, measured in one sitting, stand beside each other there.
+A row is a table of calls that take turns in a process of its own; printed are the median CPU time of each, its ratio
+to the first, and the megabytes that its first run added to the peak. ``--save`` stores them in
+benchmarks/results/speed.json, and what engines count (``engines``: against their own GROUP BY of the same Parquet file)
+in scale.json with the error of scores in bins. Nothing here is a test: machines differ, ratios less.
 """
 
 import argparse
-import contextlib
-import io
 import itertools
 import json
 import resource
@@ -20,19 +19,13 @@ import warnings
 from functools import partial
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pandas as pd
-import scipy.optimize
-import scipy.special
+import pyarrow
+import pyarrow.parquet
 import scipy.stats
-from fairlearn.metrics import (
-    MetricFrame,
-    false_negative_rate,
-    false_positive_rate,
-    selection_rate,
-    true_positive_rate,
-)
+from fairlearn.metrics import MetricFrame, false_negative_rate, selection_rate
+from scipy.special import expit
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, precision_score, roc_auc_score
@@ -40,658 +33,361 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from benchmarks.common.adult_compas import People, load, split
-from benchmarks.common.gradients import log_loss_gradient
-from benchmarks.common.logistic_population import logistic
 from benchmarks.common.results import write
-from benchmarks.make_compas_counts import data_folder
 from skfairtest import (
+    CountTable,
     FairnessAudit,
     FairnessTest,
     IndividualFairnessTest,
     PairedFairnessTest,
-    Projection,
     ScoreMetric,
     SignificanceFrame,
     make_fairness_scorer,
 )
-from skfairtest.metrics import Context
-from skfairtest.tables import Sample
 
-SEED = 1
-RESULTS = Path(__file__).parent / "results" / "speed.json"
-
-
-def median_seconds(call, repetitions, clock=time.perf_counter):
-    """Median time of a call, after one call that is not counted; wall time by default."""
-    call()
-    times = []
-    for _ in range(repetitions):
-        start = clock()
-        call()
-        times.append(clock() - start)
-    return statistics.median(times)
+SEED, RESAMPLES = 16, 199
+RESULTS = Path(__file__).parent / "results"
+ENGINES = ("polars", "duckdb")
+RACES = ("Asian", "Black", "Hispanic", "Native", "Other", "Pacific", "Two or more", "White")
+COLUMNS = {"y_true": "qualified", "y_pred": "approved", "sensitive_features": "race"}
+tested = partial(FairnessTest.from_predictions, random_state=SEED)
 
 
-#: Median CPU time of a call.
-cpu_seconds = partial(median_seconds, clock=time.process_time)
-
-
-def people(n):
-    """Two groups with string labels, a truth and predictions that miss a tenth of the positives."""
+def people(n, n_groups=2, *, spread=1.0):
+    """Groups, truth, decisions and scores of n people, drawn alike for all groups."""
     rng = np.random.default_rng(SEED)
-    groups = np.array(["group A", "group B"], dtype=object)[(rng.random(n) < 0.3).astype(int)]
-    y_true = (rng.random(n) < 0.5).astype(int)
-    y_pred = np.where(rng.random(n) < 0.1, 1 - y_true, y_true)
-    return groups, y_true, y_pred
+    names = np.array([f"group {i:03}" for i in range(n_groups)], dtype=object)
+    y_true = rng.integers(0, 2, n)
+    score = expit(spread * rng.normal(size=n) + 2 * y_true - 1)
+    return names[rng.integers(0, n_groups, n)], y_true, (score > 0.5).astype(int), score
 
 
-def bare_count(groups, y_true, y_pred):
-    """Factorize the groups and count the eight cells: what any method has to do first."""
-    codes, _ = pd.factorize(groups)
-    return np.bincount(4 * codes + 2 * y_true + y_pred, minlength=8)
+# Rows: of a number of people, the calls by what they do ------------------------------------------------------
 
 
-def fairness_test(groups, y_true, y_pred, **params):
-    return FairnessTest.from_predictions(
-        y_true, y_pred, sensitive_features=groups, metric="false_negative_rate", **params
-    )
+def rates(n):
+    group, y_true, y_pred, _ = people(n)
+    asked = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": group}
 
+    def counted():
+        return np.bincount(4 * pd.factorize(group)[0] + 2 * y_true + y_pred, minlength=8)
 
-def scipy_resample_seconds(groups, y_true, y_pred, resamples):
-    """Seconds of scipy.stats.permutation_test per resample, vectorized, on the misses of the truly positive people."""
-    positive = y_true == 1
-    missed = (y_pred[positive] == 0).astype(float)
-    first = groups[positive] == "group A"
-
-    def difference(a, b, axis):
-        return a.mean(axis=axis) - b.mean(axis=axis)
-
-    def call(n_resamples):
-        start = time.perf_counter()
-        scipy.stats.permutation_test(
-            (missed[first], missed[~first]),
-            difference,
-            vectorized=True,
-            n_resamples=n_resamples,
-            batch=4,
-            random_state=SEED,
-        )
-        return time.perf_counter() - start
-
-    call(1)
-    return (call(resamples + 4) - call(4)) / resamples
-
-
-def rates(options):
-    n = options.people
-    groups, y_true, y_pred = arrays = people(n)
-    permutation = {"method": "permutation", "n_resamples": 9999, "random_state": SEED}
-    bare = median_seconds(lambda: bare_count(*arrays), 7)
-    ours = median_seconds(lambda: fairness_test(*arrays, **permutation), 7)
-    exact = median_seconds(lambda: fairness_test(*arrays), 7)
-    frame = median_seconds(
-        lambda: MetricFrame(
-            metrics=false_negative_rate, y_true=y_true, y_pred=y_pred, sensitive_features=groups
-        ).difference(),
-        2,
-    )
-    resample = scipy_resample_seconds(groups, y_true, y_pred, 20)
-    larger = people(10 * n)
-    ten = median_seconds(lambda: fairness_test(*larger, **permutation), 3)
-    print(f"{n:,} people, two groups with string labels, false negative rate; medians of one run.")
-    rows = [
-        ("factorize and count, nothing else", bare, ""),
-        ("FairnessTest, 9,999 permutations", ours, f"{ours / bare:.2f} x the bare count (goal: at most 3)"),
-        ("FairnessTest, exact distribution (the default)", exact, f"{exact / bare:.2f} x the bare count"),
-        ("fairlearn MetricFrame, one number", frame, f"{frame / ours:,.0f} x slower (goal: at least 50)"),
-        (
-            "scipy permutation_test, 9,999 resamples",
-            9999 * resample,
-            f"{9999 * resample / ours:,.0f} x slower (goal: at least 1,000); "
-            f"scaled up from {1000 * resample:.1f} ms a resample",
+    return {
+        "factorize and bincount": counted,
+        "FairnessTest": partial(tested, **asked, metric="false_negative_rate"),
+        "FairnessTest, 9,999 permutations": partial(
+            tested, **asked, metric="false_negative_rate", method="permutation"
         ),
-        (f"FairnessTest, {10 * n:,} people", ten, f"{ten / ours:.1f} x the time (goal: at most 12)"),
-    ]
-    for what, seconds, remark in rows:
-        print(f"  {what:<42} {1000 * seconds:>12,.1f} ms   {remark}".rstrip())
+        "MetricFrame, one number": lambda: MetricFrame(metrics=false_negative_rate, **asked).difference(),
+    }
 
 
-def scored_people(n):
-    """Two groups, a truth and scores without ties; a target and its predictions."""
-    rng = np.random.default_rng(SEED)
-    groups = (rng.random(n) < 0.5).astype(int)
-    y_true = (rng.random(n) < 0.5).astype(int)
-    score = rng.random(n) + 0.3 * y_true
-    target = rng.normal(size=n)
-    return groups, y_true, score, target, target + rng.normal(size=n)
-
-
-def seconds_per_resample(call, few, many):
-    """Seconds of one more resample: what does not depend on their number is left out."""
-    call(few)
-    starts = []
-    for n_resamples in (few, many):
-        start = time.perf_counter()
-        call(n_resamples)
-        starts.append(time.perf_counter() - start)
-    return (starts[1] - starts[0]) / (many - few)
-
-
-def quiet(**arguments):
-    """Run a test without the warning that so few resamples cannot reject, or that it takes long."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return FairnessTest.from_predictions(random_state=SEED, **arguments)
-
-
-def auc(options):
-    n = options.people
-    groups, y_true, score, *_ = scored_people(n)
-
-    def ours(n_resamples):
-        return quiet(
-            y_true=y_true, y_pred=score, sensitive_features=groups, metric="roc_auc", method="permutation",
-            n_resamples=n_resamples,
-        )  # fmt: skip
-
-    def two_areas():
-        for group in (0, 1):
-            roc_auc_score(y_true[groups == group], score[groups == group])
-
-    def of_two_models(n_resamples):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return PairedFairnessTest.from_predictions(
-                y_true, y_score_a=score, y_score_b=np.roll(score, 1), sensitive_features=groups, metric="roc_auc",
-                n_resamples=n_resamples, random_state=SEED,
-            )  # fmt: skip
-
-    each = seconds_per_resample(ours, 50, 50 + options.resamples)
-    theirs, paired = median_seconds(two_areas, 5), seconds_per_resample(of_two_models, 50, 50 + options.resamples)
-    print(f"{n:,} people, AUC of both groups with DeLong's variances, labels permuted within y_true.")
-    print(f"  FairnessTest, one resample                 {1000 * each:>12,.3f} ms   {1e9 * each / n:.1f} ns a person")
-    print(
-        f"  two calls of roc_auc_score                 {1000 * theirs:>12,.3f} ms   {theirs / each:,.1f} x slower, "
-        "without variances (goal: at least 10, stretch 15)"
-    )
-    print(f"  PairedFairnessTest, two models             {1000 * paired:>12,.3f} ms   {paired / each:.1f} x (goal: 5)")
-
-
-def mean(options):
-    n = options.people
-    groups, _, _, target, predicted = scored_people(n)
-    squared = (target - predicted) ** 2
-    sides = (squared[groups == 0], squared[groups == 1])
-
-    def ours(n_resamples):
-        return quiet(
-            y_true=target, y_pred=predicted, sensitive_features=groups, metric="mean_squared_error",
-            n_resamples=n_resamples,
-        )  # fmt: skip
+def resamples(n):
+    """Mean losses of two groups; SciPy permutes the same numbers with the same statistic."""
+    group, y_true, _, score = people(n)
+    loss, first = (y_true - score) ** 2, group == "group 000"
 
     def welch(a, b, axis):
         spread = a.var(axis=axis, ddof=1) / a.shape[axis] + b.var(axis=axis, ddof=1) / b.shape[axis]
         return (a.mean(axis=axis) - b.mean(axis=axis)) / np.sqrt(spread)
 
-    def theirs(n_resamples):
-        scipy.stats.permutation_test(sides, welch, vectorized=True, n_resamples=n_resamples, batch=4, random_state=SEED)
-
-    each = seconds_per_resample(ours, 50, 50 + options.resamples)
-    other = seconds_per_resample(theirs, 4, 4 + max(8, options.resamples // 20))
-    print(f"{n:,} people, mean squared error with Welch's statistic.")
-    print(f"  FairnessTest, one resample                 {1000 * each:>12,.3f} ms   {1e9 * each / n:.1f} ns a person")
-    print(
-        f"  scipy permutation_test, one resample       {1000 * other:>12,.3f} ms   {other / each:,.1f} x slower "
-        "(goal: at least 5)"
-    )
-
-
-def callables(options):
-    print("sklearn.metrics.f1_score of one group: its different rows with counts as weights, against all its rows.")
-    metric = ScoreMetric("f1", f1_score)
-    for n in (100_000, 1_000_000):
-        _, y_true, _, *_ = scored_people(n)
-        rng = np.random.default_rng(SEED)
-        y_pred = np.where(rng.random(n) < 0.2, 1 - y_true, y_true)
-        sample = Sample.from_predictions(y_true, y_pred, sensitive_features=np.zeros(n, dtype=int))
-        kinds = sample.kinds(["y_true", "y_pred"])
-        counts = kinds.counts[0].astype(float)
-        values = kinds.values
-
-        def evaluated(counts=counts, values=values):
-            # A new functional each time: nothing is remembered from the call before.
-            return metric.functional(Context(values, None)).values(counts)[0]
-
-        if abs(evaluated() - f1_score(y_true, y_pred)) > 1e-12:
-            raise SystemExit("the two values differ")
-        ours = median_seconds(evaluated, 15)
-        rows = median_seconds(lambda y_true=y_true, y_pred=y_pred: f1_score(y_true, y_pred), 5)
-        goal = 4 if n == 100_000 else 30
-        print(
-            f"  {n:>9,} people: {1000 * ours:.2f} ms against {1000 * rows:,.1f} ms, {rows / ours:,.1f} x "
-            f"(goal: at least {goal})"
+    def scipys():
+        scipy.stats.permutation_test(
+            (loss[first], loss[~first]), welch, vectorized=True, n_resamples=RESAMPLES, batch=4, random_state=SEED
         )
 
-
-def peak_megabytes():
-    """Return the largest memory of this process so far."""
-    status = Path("/proc/self/status")
-    if status.exists():  # getrusage would count what the parent process had when it started this one
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def memory(options):
-    n, n_resamples = 1_000_000, 999
-    print(f"Peak memory above imports and input, {n:,} people, {n_resamples} resamples (each in a new process).")
-    for name in ("roc_auc", "mean_squared_error"):
-        code = (
-            "from benchmarks import speed\n"
-            f"groups, y_true, score, target, predicted = speed.scored_people({n})\n"
-            f"a, b = (y_true, score) if {name!r} == 'roc_auc' else (target, predicted)\n"
-            "speed.quiet(y_true=y_true[:100], y_pred=score[:100], sensitive_features=groups[:100], metric='roc_auc',"
-            " n_resamples=9)\n"
-            "peak = speed.peak_megabytes\n"
-            "before = peak()\n"
-            f"speed.quiet(y_true=a, y_pred=b, sensitive_features=groups, metric={name!r}, method='permutation',"
-            f" n_resamples={n_resamples})\n"
-            "print(peak() - before)\n"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        print(f"  {name:<20} {float(done.stdout):>6.0f} MB (goal: below 150)")
-    n = 10_000_000
-    code = (
-        "from benchmarks import speed\n"
-        f"names, y_true, y_pred = speed.many_people({n}, 10)\n"
-        "speed.quiet(y_true=y_true[:999], y_pred=y_pred[:999], sensitive_features=names[:999], metric='recall')\n"
-        "before = speed.peak_megabytes()\n"
-        "speed.quiet(y_true=y_true, y_pred=y_pred, sensitive_features=names, metric='equalized_odds')\n"
-        "print(speed.peak_megabytes() - before)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    print(f"  {n:,} people, rates {1e6 * float(done.stdout) / n:>5.1f} bytes a person (goal: 15)")
-
-
-def frame(options):
-    """A frame with tests against the frame without, and against its bootstrap."""
-    n = options.people
-    groups, y_true, y_pred = people(n)
-    arguments = {
-        "metrics": {"selection": selection_rate, "misses": false_negative_rate, "accuracy": accuracy_score},
-        "y_true": y_true,
-        "y_pred": y_pred,
-        "sensitive_features": groups,
+    given = {"y_true": y_true.astype(float), "y_pred": score, "sensitive_features": group}
+    return {
+        "FairnessTest": partial(tested, **given, metric="mean_squared_error", n_resamples=RESAMPLES),
+        "scipy.stats.permutation_test": scipys,
     }
-    boot = {"n_boot": 4, "ci_quantiles": [0.025, 0.975], "random_state": SEED}
-    plain = median_seconds(lambda: MetricFrame(**arguments), 3)
-    tested = median_seconds(lambda: SignificanceFrame(**arguments).difference_test(), 3)
-    sample = (median_seconds(lambda: MetricFrame(**arguments, **boot), 1) - plain) / boot["n_boot"]
-    print(f"{n:,} people, three rates by two groups; medians of one run.")
-    rows = [
-        ("MetricFrame", plain, ""),
-        ("SignificanceFrame and its tests", tested, f"{tested / plain:.2f} x MetricFrame"),
-        (
-            "MetricFrame, 1,000 bootstrap samples",
-            plain + 1000 * sample,
-            f"{(plain + 1000 * sample) / tested:,.0f} x slower; scaled up from {1000 * sample:,.0f} ms a sample",
+
+
+def areas(n):
+    group, y_true, _, score = people(n)
+    known = {"sensitive_features": group, "metric": "roc_auc", "n_resamples": RESAMPLES}
+
+    def every_resample():
+        for _ in range(RESAMPLES):
+            for name in ("group 000", "group 001"):
+                roc_auc_score(y_true[group == name], score[group == name])
+
+    return {
+        "FairnessTest": partial(tested, y_true, score, method="permutation", **known),
+        "PairedFairnessTest": lambda: PairedFairnessTest.from_predictions(
+            y_true, y_score_a=score, y_score_b=np.roll(score, 1), random_state=SEED, **known
         ),
-    ]
-    for what, seconds, remark in rows:
-        print(f"  {what:<38} {1000 * seconds:>12,.0f} ms   {remark}".rstrip())
+        "roc_auc_score of both groups": every_resample,
+    }
 
 
-def many_people(n, n_groups):
-    """Groups, truth and decisions of n people, drawn alike for all."""
+def functions(n):
+    """A function of one's own, of rows with counts as weights."""
+    group, y_true, y_pred, _ = people(n)
+    asked = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": group}
+    return {
+        "FairnessTest of f1_score": partial(tested, **asked, metric=ScoreMetric("f1", f1_score), n_resamples=RESAMPLES),
+        "f1_score, once": partial(f1_score, y_true, y_pred),
+    }
+
+
+def frames(n):
+    group, y_true, y_pred, _ = people(n)
+    metrics = {"selection": selection_rate, "misses": false_negative_rate, "accuracy": accuracy_score}
+    asked = {"metrics": metrics, "y_true": y_true, "y_pred": y_pred, "sensitive_features": group}
+    return {
+        "MetricFrame": lambda: MetricFrame(**asked),
+        "SignificanceFrame and its tests": lambda: SignificanceFrame(**asked).difference_test(),
+        "MetricFrame, 20 bootstrap samples": lambda: MetricFrame(**asked, n_boot=20, ci_quantiles=[0.5]),
+    }
+
+
+def groups(n):
+    """One fit of several groups; more than 100 are two features crossed."""
+    out = {}
+    for n_groups in (2, 10, 50, 200):
+        group, y_true, y_pred, _ = people(n, n_groups)
+        number = np.unique(group, return_inverse=True)[1]
+        features = pd.DataFrame({"first": number // 10, "second": number % 10})
+        asked = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": features}
+        out[f"MetricFrame, {n_groups} groups"] = lambda asked=asked: MetricFrame(metrics=selection_rate, **asked)
+        out[f"FairnessTest, {n_groups} groups"] = partial(tested, **asked, metric="equalized_odds")
+    return out
+
+
+def search(n):
+    """A grid search of 50 logistic regressions, scored by accuracy alone and by fairness as well."""
     rng = np.random.default_rng(SEED)
-    names = np.array([f"group {i:03}" for i in range(n_groups)])
-    y_true = rng.integers(0, 2, n)
-    y_pred = np.where(rng.random(n) < 0.2, 1 - y_true, y_true)
-    return names[rng.integers(0, n_groups, n)], y_true, y_pred
-
-
-def fit(options):
-    """One fit of few groups against MetricFrame's point estimates, and of a million people against counting them."""
-    rates_of_odds = {"tpr": true_positive_rate, "fpr": false_positive_rate}
-    print("One fit, every pair of groups; medians of CPU time (goal: at most MetricFrame's).")
-    asked = {"equalized_odds": rates_of_odds, "selection_rate": selection_rate}
-    for (metric, theirs_of), n, n_groups in itertools.product(
-        asked.items(), (1_000, 10_000, 100_000, 1_000_000), (2, 5, 10)
-    ):
-        names, y_true, y_pred = many_people(n, n_groups)
-        shared = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": names}
-        ours = cpu_seconds(partial(quiet, metric=metric, **shared), 7)
-        theirs = cpu_seconds(
-            lambda shared=shared, metrics=theirs_of: MetricFrame(metrics=metrics, **shared).difference(), 3
-        )
-        print(
-            f"  {metric}, {n:>9,} people, {n_groups:>2} groups {1000 * ours:>8.0f} ms   MetricFrame "
-            f"{1000 * theirs:>8.0f} ms   {ours / theirs:.2f} x"
-        )
-    arrays = people(1_000_000)
-    bare, ours = cpu_seconds(lambda: bare_count(*arrays), 7), cpu_seconds(lambda: fairness_test(*arrays), 7)
-    print(
-        f"  1,000,000 people,  2 groups {1000 * ours:>8.0f} ms   factorize and bincount {1000 * bare:.0f} ms   "
-        f"{ours / bare:.2f} x (goal: at most 1.5)"
-    )
-
-
-def many(options):
-    """One fit of many groups, which grows with their pairs; more than 100 are two features crossed."""
-    print("One fit of equalized odds with many groups, CPU seconds of one call.")
-    for n_groups, goal in ((50, ""), (100, ""), (200, " (goal: 5 s)")):
-        names, y_true, y_pred = many_people(100_000, n_groups)
-        numbers = np.unique(names, return_inverse=True)[1]
-        features = pd.DataFrame({"first": numbers // 10, "second": numbers % 10})
-        start = time.process_time()
-        test = quiet(y_true=y_true, y_pred=y_pred, sensitive_features=features, metric="equalized_odds")
-        spent = time.process_time() - start
-        rows = len(test.comparisons_)
-        print(
-            f"  100,000 people, {n_groups:>3} groups, {rows:>6,} comparisons {spent:>8.2f} s   "
-            f"{1e6 * spent / rows:.0f} us each{goal}"
-        )
-
-
-def search(options):
-    """A grid search of 10 x 5 logistic regressions, scored by accuracy alone and by fairness as well."""
-    rng = np.random.default_rng(SEED)
-    X = pd.DataFrame(rng.normal(size=(5_000, 10)), columns=[f"x{i}" for i in range(10)])
-    X["female"] = rng.integers(0, 2, len(X))
-    y = (X["x0"] + 0.3 * X["female"] + rng.normal(size=len(X)) > 0).astype(int)
+    X = pd.DataFrame(rng.normal(size=(n, 10)), columns=[f"x{i}" for i in range(10)])
+    X["female"] = rng.integers(0, 2, n)
+    y = (X["x0"] + 0.3 * X["female"] + rng.normal(size=n) > 0).astype(int)
 
     def searched(**more):
         scoring = {"accuracy": "accuracy", **more}
         GridSearchCV(LogisticRegression(), {"C": np.logspace(-3, 2, 10)}, scoring=scoring, refit=False).fit(X, y)
 
-    alone = cpu_seconds(searched, 3)
-    print(f"{len(X):,} people, 50 fits of a logistic regression by accuracy alone: {alone:.2f} s of CPU.")
-    for output in ("upper_bound", "disparity"):
-        fair = make_fairness_scorer("equalized_odds", sensitive_features="female", output=output)
-        ours = cpu_seconds(partial(searched, fair=fair), 3)
-        print(
-            f"  with the {output.replace('_', ' ')} of equalized odds {ours:>8.2f} s   {ours / alone:.2f} x (goal: 1.5)"
-        )
-
-
-def adults(n):
-    """Sex, race and age band, label, decision and score of n people of Adult where its file is; else of random ones."""
-    path = data_folder() / "adult.csv.gz"
-    if path.exists():
-        frame = pd.read_csv(path).head(n)
-        numbers, y = frame.select_dtypes("number").drop(columns="income", errors="ignore"), frame["income"]
-        y = (y.astype(str).str.contains(">50K") | (y.astype(str) == "1")).astype(int)
-        model = LogisticRegression(max_iter=1000).fit((numbers - numbers.mean()) / numbers.std(), y)
-        score = model.predict_proba((numbers - numbers.mean()) / numbers.std())[:, 1]
-        source = "Adult"
-    else:
-        rng = np.random.default_rng(SEED)
-        y = (rng.random(n) < 0.24).astype(int)
-        score = scipy.special.expit(rng.normal(size=n) + y - 1)
-        frame = pd.DataFrame({"age": rng.integers(17, 90, n), "sex": rng.choice(["Female", "Male"], n)})
-        frame["race"] = rng.choice([f"race {i}" for i in range(5)], n, p=[0.85, 0.1, 0.03, 0.01, 0.01])
-        source = "simulated"
-    bands = pd.cut(frame["age"], [0, 25, 40, 60, 120], labels=["to 25", "26-40", "41-60", "over 60"])
-    groups = pd.DataFrame({"sex": frame["sex"], "race": frame["race"], "age": bands.astype(str)})
-    return source, groups, np.asarray(y), (score > 0.5).astype(int), score
-
-
-def audit(options):
-    """An audit by the standard metrics against MetricFrame alone, over the same groups and their crossings."""
-    source, groups, y_true, y_pred, _ = adults(options.people)
-    precision = partial(precision_score, zero_division=0)
-    metrics = {
-        "selection_rate": selection_rate,
-        "true_positive_rate": true_positive_rate,
-        "false_positive_rate": false_positive_rate,
-        "precision": precision,
-        "accuracy": accuracy_score,
+    fair = partial(make_fairness_scorer, "equalized_odds", sensitive_features="female")
+    return {"by accuracy": searched} | {
+        f"and by the {output} of equalized odds": partial(searched, fair=fair(output=output))
+        for output in ("upper_bound", "disparity")
     }
-    names = [list(some) for size in (1, 2, 3) for some in itertools.combinations(groups.columns, size)]
-
-    def frames():
-        return [
-            MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=groups[some]).by_group
-            for some in names
-        ]
-
-    def ours(**more):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of groups of one person, and of undefined rates
-            params = {"sensitive_features": groups, "random_state": 0, **more}
-            return FairnessAudit.from_predictions(y_true, y_pred, **params)
-
-    started = time.process_time()
-    found = ours()
-    first = time.process_time() - started
-    tables = median_seconds(frames, 3)
-    print(f"{len(y_true):,} people ({source}), {', '.join(groups)} and all their crossings.")
-    print(f"  MetricFrame, five metrics, {sum(map(len, frames()))} groups, no test {tables:>8.2f} s")
-    print(
-        f"  FairnessAudit, {len(found.comparisons_)} comparisons, the first call {first:>8.2f} s (CPU time; goal: 2 s)"
-    )
-    for what, more in (("", {}), (", two processes", {"n_jobs": 2})):
-        seconds = median_seconds(partial(ours, **more), 3)
-        rows = len(ours(**more).comparisons_)
-        print(f"  FairnessAudit{what}, {rows} comparisons {seconds:>8.2f} s    {seconds / tables:.2f} x MetricFrame")
-    page = found.to_html()
-    print(f"  to_html                         {median_seconds(found.to_html, 3):>8.2f} s    {len(page) / 1e6:.1f} MB")
 
 
-def audit_of_scores(n, n_jobs):
-    """Audit n people by the metrics of labels and of scores; print how many, comparisons, and wall seconds."""
-    source, groups, y_true, y_pred, score = adults(n)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of groups of one person, and of undefined values
-        start = time.perf_counter()
-        found = FairnessAudit.from_predictions(
-            y_true, y_pred, y_score=score, sensitive_features=groups, random_state=0, n_jobs=n_jobs
-        )
-    seconds = time.perf_counter() - start
-    print(seconds, len(found.comparisons_), f"{len(y_true):,} people ({source})", peak_megabytes(), sep="\t")
-
-
-def scores(options):
-    """An audit of scores, whose AUC and calibration are resampled, with one and with two processes."""
-    for n_jobs in range(1, options.jobs + 1):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        code = f"from benchmarks import speed; speed.audit_of_scores({options.people}, {n_jobs})"
-        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        wall, comparisons, people, megabytes = done.stdout.strip().split("\t")
-        print(
-            f"  {people}, {comparisons} comparisons, n_jobs={n_jobs}: {float(wall):>8.1f} s, and {spent:.1f} s of CPU "
-            f"with imports (goal: at most 20 s on a quiet core), {float(megabytes):.0f} MB with data and imports "
-            "(goal: 400)"
-        )
-
-
-def simulated(n=400):
-    """Two groups beside each other, and labels that depend on what tells people of a group apart."""
-    random = np.random.RandomState(SEED)
-    X = random.normal(0, 0.25, (n, 2))
-    group = random.choice([False, True], p=[0.1, 0.9], size=n)
-    centre = np.where(group[:, None], [-1.5, 0.0], [1.5, 0.0])
-    X += centre
-    weights = np.where(group[:, None], [-0.2, -0.01], [0.2, -0.01])
-    score = ((X - centre) * weights).sum(axis=1) + 0.01 * random.normal(size=n)
-    return X, (score > 0).astype(int)
-
-
-def with_fitted_intercept(X, y, weights):
-    """Return the logistic regression with these weights, and the intercept that fits."""
-    away = X @ weights
-    intercept = scipy.optimize.brentq(lambda bias: (scipy.special.expit(away + bias) - y).sum(), -40, 40, xtol=1e-12)
-    return logistic(intercept, weights)
-
-
-def grid(options):
-    """The grid of models of the paper's simulation."""
-    X, y = simulated()
-    axis = np.linspace(-4, 4, options.grid)
-    models = [with_fitted_intercept(X, y, np.array([a, b])) for a in axis for b in axis]
-    steps = 0.02 / np.arange(1, 401) ** (2 / 3)
-    params = {"regularization": 100.0, "steps": steps}
-    similar = Projection([[1, 0]]).fit(X)
-
-    def tested(model):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the first steps are long; the weights 0 move nobody; few people
-            given = {"fair_metric": similar, "gradient": log_loss_gradient(model), **params}
-            return IndividualFairnessTest.as_published(model, **given).fit(X, y)
-
-    start = time.perf_counter()
-    for model in models:
-        tested(model)
-    whole = time.perf_counter() - start
-    print(f"{len(X)} people, {len(steps)} steps, logistic models on a grid of {options.grid} x {options.grid}.")
-    print(
-        f"  IndividualFairnessTest                     {whole:>12,.1f} s    {1000 * whole / len(models):.1f} ms a model"
-    )
-
-
-def census(n):
-    """Return people for training and n people of Adult where its file is; else as many numbers, simulated."""
-    if (data_folder() / "adult.csv.gz").exists():
-        everybody, names = load("adult")
-        train, test = split("adult", everybody, names, SEED)
-        return "Adult", train.take(slice(2 * n)), test.take(slice(n))
+def audits(n):
+    """As many people as Adult has, their sex, race and age band, and all crossings."""
     rng = np.random.default_rng(SEED)
-    X = rng.normal(size=(3 * n, 40))
-    y = (X[:, :5].sum(axis=1) + rng.normal(size=3 * n) > 0).astype(int)
-    groups = X[:, :2] + rng.normal(size=(3 * n, 2)) > 0
-    everybody = People(X, y, pd.DataFrame(groups, columns=["sex", "race"]))
-    return "simulated", everybody.take(slice(n, None)), everybody.take(slice(n))
+    _, y_true, y_pred, score = people(n)
+    features = pd.DataFrame({
+        "sex": rng.choice(["Female", "Male"], n),
+        "race": rng.choice(list("abcde"), n, p=[0.85, 0.1, 0.03, 0.01, 0.01]),
+        "age": rng.choice(["to 25", "26-40", "41-60", "over 60"], n),
+    })  # fmt: skip
+    metrics = {
+        "selected": selection_rate, "accuracy": accuracy_score, "precision": partial(precision_score, zero_division=0),
+        "misses": false_negative_rate,
+    }  # fmt: skip
+    crossed = [list(some) for size in (1, 2, 3) for some in itertools.combinations(features, size)]
+    audit = partial(FairnessAudit.from_predictions, y_true, y_pred, sensitive_features=features, random_state=0)
 
+    def metric_frames():
+        for some in crossed:
+            MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=features[some])
 
-def audit_report(path, n_steps):
-    """Test a trained model; print how, what came out, seconds and megabytes."""
-    model, people = joblib.load(path)
-    test = IndividualFairnessTest(model, statistic="ratio_of_means", steps=(n_steps, 5 / n_steps))
-    few = people.take(slice(200))
-    test.fit(few.X, few.y, sensitive_features=few.groups)  # imports
-    before, start = peak_megabytes(), time.perf_counter()
-    test.fit(people.X, people.y, sensitive_features=people.groups)
-    seconds = time.perf_counter() - start
-    print(test.solver_report_["gradient"], test.statistic_, seconds, peak_megabytes() - before)
-
-
-CENSUS_MODELS = {
-    "MLPClassifier": partial(MLPClassifier, (50,), max_iter=30, early_stopping=True, random_state=0),
-    "GradientBoostingClassifier": partial(GradientBoostingClassifier, n_estimators=100, random_state=0),
-    "HistGradientBoostingClassifier": partial(HistGradientBoostingClassifier, random_state=0),
-}
-
-
-def individual(options):
-    """The test of individual fairness: a grid of small models, and large models of many people."""
-    grid(options)
-    source, train, people = census(options.people)
-    print(
-        f"{len(people.X):,} people ({source}), {people.X.shape[1]} features, {options.steps} steps or candidates; "
-        "each model in a new process, memory above that of imports, model and people."
-    )
-    for name, make in CENSUS_MODELS.items():
-        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of training that is not finished
-            path = str(Path(folder) / "model")
-            joblib.dump((make().fit(train.X, train.y), people), path)
-            code = f"from benchmarks import speed; speed.audit_report({path!r}, {options.steps})"
-            done = subprocess.run(
-                [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-            )
-        way, statistic, seconds, megabytes = done.stdout.split()
-        goal = "   (goal: minutes on two cores)" if way == "search" else ""
-        print(
-            f"  {name:<31} {way:<9} {float(seconds):>8,.1f} s   "
-            f"{float(megabytes):,.0f} MB   ratio of means {float(statistic):.3f}{goal}"
-        )
-
-
-def child_seconds(*arguments):
-    """CPU seconds of a Python process of its own."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def imports(options):
-    """What imports and the command's shortest answers cost, in processes that take turns."""
-    pairs = {
-        "import skfairtest": "import fairlearn",
-        "from skfairtest import FairnessTest": "from fairlearn.metrics import MetricFrame",
-        "from skfairtest import SignificanceFrame": "from fairlearn.metrics import MetricFrame",
-        "from skfairtest import FairnessAudit": "from fairlearn.metrics import MetricFrame",
+    return {
+        "MetricFrame, four metrics": metric_frames,
+        "FairnessAudit": audit,
+        "FairnessAudit with scores": partial(audit, y_score=score),
+        "to_html": audit().to_html,
     }
-    calls = {code: ("-c", code) for pair in pairs.items() for code in pair} | {
-        "skfairtest --version": ("-m", "skfairtest", "--version")
-    }
-    seconds = {what: [] for what in calls}
-    for turn in range(options.processes + 1):
-        for what, arguments in calls.items():
-            spent = child_seconds(*arguments)
-            if turn:  # the first one may compile, and reads files that nobody has read
-                seconds[what].append(spent)
-    median = {what: statistics.median(found) for what, found in seconds.items()}
-    print(f"CPU seconds of a process, medians of {options.processes} each, which took turns.")
-    for ours, theirs in pairs.items():
-        print(
-            f"  {ours:<42} {median[ours]:>6.3f} s   {theirs:<41} {median[theirs]:>6.3f} s   "
-            f"{median[ours] / median[theirs]:.2f} x (goal: at most 1.15)"
+
+
+def individuals(n):
+    """The test of individual fairness by gradients and by search."""
+    rng = np.random.default_rng(SEED)
+    X = rng.normal(size=(2 * n, 40))
+    y = (X[:, :5].sum(axis=1) + rng.normal(size=2 * n) > 0).astype(int)
+    group = pd.DataFrame(X[:, :2] + rng.normal(size=(2 * n, 2)) > 0, columns=["sex", "race"])
+    models = (
+        LogisticRegression(), MLPClassifier((50,), max_iter=30, early_stopping=True, random_state=0),
+        GradientBoostingClassifier(random_state=0), HistGradientBoostingClassifier(random_state=0),
+    )  # fmt: skip
+    return {
+        type(model).__name__: partial(
+            IndividualFairnessTest(model.fit(X[n:], y[n:]), statistic="ratio_of_means", steps=(500, 0.01)).fit,
+            X[:n], y[:n], sensitive_features=group[:n],
         )
-    print(f"  {'skfairtest --version':<42} {median['skfairtest --version']:>6.3f} s")
+        for model in models
+    }  # fmt: skip
 
 
-COMMANDS = {
-    "rates": rates,
-    "fit": fit,
-    "many": many,
-    "search": search,
-    "auc": auc,
-    "mean": mean,
-    "callables": callables,
-    "frame": frame,
-    "memory": memory,
-    "audit": audit,
-    "scores": scores,
-    "individual": individual,
-    "import": imports,
-}
-#: People, where nobody asks for a number.
-PEOPLE = {"rates": 1_000_000, "audit": 48_842, "scores": 48_842, "individual": 9_000}
+def imports(_):
+    asked = (
+        "import fairlearn", "import skfairtest", "from fairlearn.metrics import MetricFrame",
+        "from skfairtest import FairnessTest", "from skfairtest import FairnessAudit",
+    )  # fmt: skip
+    calls = {code: ("-c", code) for code in asked} | {"skfairtest --version": ("-m", "skfairtest", "--version")}
+    return {
+        what: partial(subprocess.run, [sys.executable, *code], stdout=subprocess.DEVNULL, check=True)
+        for what, code in calls.items()
+    }
+
+
+#: Rows, their numbers of people and how often their calls are repeated.
+ROWS = {
+    rates: (1_000_000, 7), resamples: (100_000, 3), areas: (100_000, 3), functions: (1_000_000, 3),
+    frames: (100_000, 3), groups: (100_000, 1), search: (5_000, 3), audits: (48_842, 1), individuals: (9_000, 1),
+    imports: (0, 15),
+}  # fmt: skip
+
+
+# Measurements -----------------------------------------------------------------------------------------------
+
+
+def peak():
+    """Return the megabytes that this process has had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def cpu_time():
+    """Return the CPU seconds of this process and of those that it has waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def measured(calls, repetitions, clock=cpu_time):
+    """Median seconds of each call, which take turns after one run that is not counted, and megabytes of that run."""
+    seconds, megabytes = {what: [] for what in calls}, {}
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few resamples and of few people
+        for turn, (what, call) in itertools.product(range(repetitions + 1), calls.items()):
+            before, start = peak(), clock()
+            call()
+            if turn:
+                seconds[what].append(clock() - start)
+            else:
+                megabytes[what] = round(peak() - before)
+    return {what: [round(statistics.median(seconds[what]), 4), megabytes[what]] for what in calls}
+
+
+def write_people(path, n, chunk=1_000_000):
+    """Write people to a Parquet file, never more than a chunk of them in memory."""
+    rng, writer = np.random.default_rng(SEED), None
+    for start in range(0, n, chunk):
+        table = scored_people(min(chunk, n - start), rng)
+        writer = writer or pyarrow.parquet.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    writer.close()
+
+
+def scored_people(n, rng, power=1):
+    """Labels, decisions, groups and scores of n people; the scores of one group rank a little worse."""
+    qualified, group = rng.integers(0, 2, n, dtype=np.int8), rng.integers(0, len(RACES), n)
+    score = expit(rng.normal(size=n) + qualified * (1 - 0.02 * (group == 1)))
+    approved = (score > 0.6).astype(np.int8)
+    race = pyarrow.array(RACES).take(pyarrow.array(group))
+    return pyarrow.table({"race": race, "qualified": qualified, "approved": approved, "score": score**power})
+
+
+def counted_by(engine, path):
+    """Seconds of counting a file by an engine, of its bare GROUP BY and of the test, and megabytes."""
+    columns = list(COLUMNS.values())
+    if engine == "polars":
+        import polars
+
+        frame = polars.scan_parquet(path)
+        query = frame.group_by(columns).agg(polars.len())
+        bare = partial(query.collect, engine="streaming")
+    else:
+        import duckdb
+
+        query = f"SELECT {', '.join(columns)}, count(*) FROM '{path}' GROUP BY {', '.join(columns)}"
+        frame, bare = duckdb.sql(f"SELECT * FROM '{path}'"), lambda: duckdb.sql(query).fetchall()
+    count = partial(CountTable.from_frame, frame, **COLUMNS)
+    table = count()
+    calls = {"group_by": bare, "from_frame": count, "test": partial(FairnessTest.from_table, table, random_state=0)}
+    found = {f"{what}_seconds": each[0] for what, each in measured(calls, 5, time.perf_counter).items()}
+    found |= {"ratio": round(found["from_frame_seconds"] / found["group_by_seconds"], 3)}
+    found |= {"peak_megabytes": round(peak())}
+    scores = measured({"scores": partial(count, y_score="score", score_bins=1024)}, 1, time.perf_counter)
+    return found | {"scores_seconds": scores["scores"][0], "scores_peak_megabytes": round(peak())}
+
+
+def binned(n):
+    """Compare AUC, its disparity and its statistic of 1,024 bins with those of the scores themselves."""
+    asked = {"metric": "roc_auc", "method": "asymptotic", "compare": "to_reference", "reference_group": "White"}
+    out = {}
+    for power in (1, 40):
+        frame = scored_people(n, np.random.default_rng(SEED), power)
+        known = {"y_true": "qualified", "y_score": "score", "sensitive_features": "race"}
+        exact = FairnessTest.from_predictions(
+            y_pred=None, **{role: frame[column] for role, column in known.items()}, **asked
+        )
+        test = FairnessTest.from_table(CountTable.from_frame(frame, score_bins=1024, **known), **asked)
+        shown = ["disparity", "statistic"]
+        apart = (test.comparisons_[shown] - exact.comparisons_[shown]).abs().max()
+        out[f"power {power}"] = {
+            "largest_change_of_disparity": float(apart["disparity"]), "binning_error": float(test.binning_error_),
+            "statistic_of_largest": float(exact.statistic_),
+            "relative_change_of_it": float(abs(test.statistic_ / exact.statistic_ - 1)),
+            "largest_change_of_a_statistic": float(apart["statistic"]),
+        }  # fmt: skip
+    return out
+
+
+def in_its_own_process(call):
+    """Evaluate a call of this module elsewhere, so that memory is that of this call."""
+    code = f"import json; from benchmarks import speed; print(json.dumps(speed.{call}))"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout)
+
+
+def engines(rows, folder, save):
+    figures = {}
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        for n in [10**k for k in (6, 7, 8, 9) if 10**k <= rows] or [rows]:
+            path = f"{place}/people_{n}.parquet"
+            write_people(path, n)
+            for engine in ENGINES:
+                found = in_its_own_process(f"counted_by({engine!r}, {path!r})")
+                figures.setdefault(engine, {})[f"{n:.0e}"] = found
+                print(f"{n:>13,} people, {engine}: {found}", flush=True)
+            Path(path).unlink()
+    bins = binned(min(rows, 10**6))
+    print("AUC of 1,024 bins against that of scores:", json.dumps(bins, indent=1))
+    if save:
+        what = "counting by engines, and scores in bins; see benchmarks/speed.py"
+        write(RESULTS / "scale.json", what, SEED, ENGINES, counting=figures, bins=bins)
 
 
 def main(argv=None):
+    rows = {row.__name__: known for row, known in ROWS.items()}
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.splitlines()[0])
-    parser.add_argument("what", nargs="?", choices=[*COMMANDS, "all"], default="all")
-    parser.add_argument(
-        "--people",
-        type=int,
-        help="default: a million for rates, Adult for audit and scores, 9,000 for individual, else 100,000",
-    )
-    parser.add_argument("--resamples", type=int, default=400, help="resamples that are timed")
-    parser.add_argument("--processes", type=int, default=15, help="processes that are timed of each import")
-    parser.add_argument("--jobs", type=int, choices=(1, 2), default=2, help="processes up to which scores are audited")
-    parser.add_argument("--store", choices=("before", "after"), help="store what is printed under this name")
-    parser.add_argument("--steps", type=int, default=500, help="steps or candidates of individual")
-    parser.add_argument("--grid", type=int, default=21, help="models along each side of individual's grid")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(rows)}, engines; by default all of them")
+    parser.add_argument("--people", type=float, help="of each row, or of the largest file of engines")
+    parser.add_argument("--folder", help="where files of people are written; a temporary folder by default")
+    parser.add_argument("--save", action="store_true", help="store the figures")
     options = parser.parse_args(argv)
-    asked = options.people
-    for what in COMMANDS if options.what == "all" else [options.what]:
-        options.people = asked or PEOPLE.get(what, 100_000)
-        printed = io.StringIO()
-        # Threads that wait for each other would be counted as the work of one process or the other.
-        with contextlib.redirect_stdout(printed) if options.store else contextlib.nullcontext(), threadpool_limits(1):
-            COMMANDS[what](options)
-        if options.store:
-            print(printed.getvalue(), end="")
-            stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-            found = {name: stored.get(name, {}) for name in ("before", "after")}
-            found[options.store][what] = printed.getvalue().splitlines()
-            write(RESULTS, "times of one sitting; see benchmarks/speed.py", SEED, **found)
+    asked = options.rows or [*rows, "engines"]
+    if unknown := set(asked) - {*rows, "engines"}:
+        parser.error(f"no row is called {', '.join(sorted(unknown))}")
+    figures = {}
+    for name in asked:
+        if name == "engines":
+            engines(int(options.people or 1e8), options.folder, options.save)
+            continue
+        n, repetitions = rows[name]
+        n = int(options.people or n)
+        figures[name] = found = in_its_own_process(f"measured(speed.{name}({n}), {repetitions})")
+        first = next(iter(found.values()))[0]
+        print(f"{name}, {n:,} people")
+        for what, (seconds, megabytes) in found.items():
+            print(
+                f"  {what:<45} {1000 * seconds:>10,.1f} ms {seconds / first:>10,.2f} x {megabytes:>8,} MB", flush=True
+            )
+    if options.save and figures:
+        path = RESULTS / "speed.json"
+        before = json.loads(path.read_text())["rows"] if path.exists() else {}
+        write(path, "CPU seconds and megabytes of calls; see benchmarks/speed.py", SEED, rows=before | figures)
     return 0
 
 

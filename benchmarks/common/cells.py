@@ -65,11 +65,6 @@ class Cell:
         return self.name.split("/")[0]
 
     @property
-    def names_direction(self):
-        """Whether its name says which group is worse in its unfair model: there is such a design for either group."""
-        return any(words in self.name for words in (" group worse", ", first higher", ", first lower"))
-
-    @property
     def parameters(self):
         """All of it and the default method as JSON has it, rounded beyond what libraries differ in."""
         fields = {key: _plain(value) for key, value in asdict(self).items() if key != "quick"}

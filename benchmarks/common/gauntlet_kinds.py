@@ -197,7 +197,7 @@ NO_TESTS = {
         "PowerDisplay", "label_plan", "minimum_detectable_disparity", "power", "required_sample_size",
     ), _PLANNED),
     **dict.fromkeys((
-        "Mahalanobis", "Projection", "SensitiveSubspace", "Rate", "ScoreMetric",
+        "Mahalanobis", "MeanOf", "Projection", "RatioOfSums", "SensitiveSubspace", "Rate", "ScoreMetric",
     ), _METRIC),
     **dict.fromkeys(("CountTable", "SensitiveStratifiedKFold"), _INPUT),
     **dict.fromkeys(("FairnessRejectedError", "FairnessRejectedWarning"), "says what an audited model found"),

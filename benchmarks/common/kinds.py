@@ -27,6 +27,10 @@ PANELS = (
     ("Few labels", "few labels", ("labels and a judge",), ("labels and a judge", "PPI++")),
     ("Unknown groups", "unknown groups", ("by weighted", "by thresholded", "by likelihood"),
      ("by weighted", "by thresholded", "by likelihood")),
+    ("Ratios of sums, means of amounts", "sums", ("sums",), ("sums",)),
+    ("Whole distributions", "distributions", ("distribution",), ("distribution",)),
+    ("Several labels", "several labels", ("family", "all labels", "chi-square"), ()),
+    ("Weights of strata", "weights of strata", ("weights of strata",), ("weights of strata",)),
     ("Audited models, frames", "models", ("out of fold", "in sample"), ("intervals of frames", "percentile bootstrap")),
 )  # fmt: skip
 

@@ -53,9 +53,6 @@ class Outcomes(dict):
     def add(self, method, p, low=np.nan, high=np.nan):
         self.setdefault(method, []).append((p, low, high))
 
-    def add_all(self, method, p, low, high):
-        self[method] = np.stack(np.broadcast_arrays(p, low, high), axis=1)
-
     def arrays(self):
         return {method: np.asarray(rows, dtype=float) for method, rows in self.items()}
 

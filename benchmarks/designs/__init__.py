@@ -7,6 +7,7 @@ from benchmarks.designs import (
     breaking_points,
     calibration,
     correlation,
+    fairness_test,
     labelled,
     model_selection,
     paired,
@@ -19,5 +20,5 @@ from benchmarks.designs import (
 DESIGNS = (
     *audit.DESIGNS, *inequality_cells(), *calibration.DESIGNS, *correlation.DESIGNS, *prompts.DESIGNS, *scan.DESIGNS,
     *paired.DESIGNS, *sequential.DESIGNS, *adjusted.DESIGNS, *labelled.DESIGNS, *uncertain_groups.DESIGNS,
-    *model_selection.DESIGNS, *breaking_points.DESIGNS,
+    *fairness_test.DESIGNS, *model_selection.DESIGNS, *breaking_points.DESIGNS,
 )  # fmt: skip

@@ -447,10 +447,6 @@ def model_rows(name, people, how, sequence):
     ]
 
 
-def _deviation(values):
-    return np.std(values, ddof=1)
-
-
 def rounded(values):
     return [None if np.isnan(value) else round(float(value), 5) for value in values]
 

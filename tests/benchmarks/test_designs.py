@@ -50,6 +50,10 @@ def test_stored_figures_break_no_promise():
         ("few labels", "labels and a judge", {"width": 1.0, "power": 0.0}),
         ("unknown groups", "by weighted", {"bias": 0.2}),
         ("inequality", "permutation", {"size": 0.1}),
+        ("sums", "sums", {"size": 0.2, "warned": 0.1}),
+        ("distributions", "distribution", {"coverage_effect": 0.8}),
+        ("several labels", "all labels", {"power": 0.3}),
+        ("weights of strata", "weights of strata", {"size": 0.15}),
     ],
 )
 def test_figures_that_break_a_promise_are_named(section, method, change):
