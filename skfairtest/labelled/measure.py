@@ -161,15 +161,11 @@ class LabelledNull(core.NullDistribution):
         """Return the number of labels of the group that meet the condition."""
         return self.first.met
 
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return the disparities whose score statistic is not beyond critical values."""
-        return self.limits_of_all([self], [critical], [bounds])[0]
-
     @classmethod
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
-        """Return the limits of several comparisons, which are searched at once."""
+        """Return the disparities whose score statistics are not beyond critical values, searched at once."""
         z = np.array(critical).T
         limits = disparity_limits(sides_of(nulls), nulls[0].question.disparity, np.where(np.isinf(z), 0.0, z))
         return list(zip(*np.where(np.isinf(z), np.array(bounds).T, limits).tolist(), strict=True))

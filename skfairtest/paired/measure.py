@@ -203,10 +203,6 @@ class ChangeNull(core.NullDistribution):
     times: float = 1.0
     has_drawn_limits: ClassVar[bool] = True
 
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Invert the test."""
-        return self.limits_of_all([self], [critical], [bounds])[0]
-
     @classmethod
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
