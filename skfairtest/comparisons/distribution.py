@@ -12,7 +12,7 @@ from skfairtest.comparisons.core import (
     Design,
     Exclusion,
     GroupValues,
-    Measurement,
+    Measured,
     NullDistribution,
     groups_of,
 )
@@ -42,9 +42,7 @@ class DistanceNull(NullDistribution):
         return self.estimate - critical[0], self.estimate + critical[1]
 
 
-def measure_distribution(
-    design: Design, metric: Distribution, kinds: Kinds, seed: np.random.SeedSequence
-) -> Measurement:
+def measure_distribution(design: Design, metric: Distribution, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
     """Make and test the comparisons of distributions."""
     column = kinds.values[metric.column]
     if column.numbers is None:
@@ -65,7 +63,7 @@ def measure_distribution(
                 comparisons.append(_compared(design, metric, there, other, both, of_place))
     # Pooled comparisons come before those within strata.
     comparisons.sort(key=lambda one: -1 if one.contrast.stratum is None else one.contrast.stratum)
-    return Measurement(tuple(comparisons), tuple(excluded), _medians(design, metric, kinds))
+    return comparisons, excluded, _medians(design, metric, kinds)
 
 
 def _read(

@@ -322,7 +322,7 @@ def label_columns(result: core.Result) -> dict[str, list[Any]]:
 
 
 @measure_metric.register(FewLabels)
-def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
+def _(rate: FewLabels, design: Design, *_: Any) -> core.Measured:
     sample = design.sample
     assert isinstance(sample, LabelledSample)
     first, score, kinds, roles = people_in_roles(sample, rate, design.pos_label)
@@ -355,9 +355,7 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
         ))  # fmt: skip
     comparisons = _tested(question, compared)
     by_group = _group_values(groups, effective, design.settings)
-    return core.Measurement(
-        tuple(comparisons), tuple(excluded), by_group, "score", tuple(_doubtful(sample)), further=groups
-    )
+    return comparisons, excluded, replace(by_group, variance="score", doubtful=tuple(_doubtful(sample)), further=groups)
 
 
 def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:
