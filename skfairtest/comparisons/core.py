@@ -213,31 +213,26 @@ def pooled(exclusions: Iterable[Exclusion]) -> list[Exclusion]:
 
 @dataclass(frozen=True)
 class GroupValues:
-    """A metric in every stratum and group, arrays of shape (S, G); `n_effective` is the denominator."""
+    """A metric in every stratum and group, arrays of shape (S, G); `n_effective` is the denominator.
+
+    `variance`: the kind of standard error ("none": no error); `doubtful`: (group, reason) if the null distribution is
+    only approximate; `binning_error`: the most that bins of scores may have moved a value; `further`: what a kind of
+    test knows beside.
+    """
 
     n_effective: np.ndarray
     value: np.ndarray
     standard_error: np.ndarray
     ci_low: np.ndarray
     ci_high: np.ndarray
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One metric, tested comparison by comparison.
-
-    `excluded`: comparisons that were impossible; `values`: the metric by group; `variance`: the kind of standard error
-    ("none": no error); `doubtful`: (group, reason) if the null distribution is only approximate; `binning_error`: the
-    most that bins of scores may have moved a group's value; `further`: what a kind of test knows beside.
-    """
-
-    comparisons: tuple[Comparison, ...] = ()
-    excluded: tuple[Exclusion, ...] = ()
-    values: GroupValues | None = None
     variance: str | None = "none"
     doubtful: tuple[tuple[Any, str], ...] = ()
     binning_error: float = 0.0
     further: Any = None
+
+
+#: The comparisons of a metric, those that were impossible, and its values; None for a metric of all groups at once.
+Measured = tuple[Sequence[Comparison], Sequence[Exclusion], GroupValues | None]
 
 
 @dataclass(frozen=True)
@@ -408,7 +403,7 @@ class Result:
     sample: Sample | None = None
     metrics: tuple[Metric, ...] = ()
     pos_label: Any = None
-    by_metric: Mapping[str, Measurement] = field(default_factory=dict)
+    by_metric: Mapping[str, GroupValues] = field(default_factory=dict)
     design: Design | None = None
     table: CountTable | None = None
     further: int = 0

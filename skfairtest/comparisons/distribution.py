@@ -12,7 +12,7 @@ from skfairtest.comparisons.core import (
     Design,
     Exclusion,
     GroupValues,
-    Measurement,
+    Measured,
     NullDistribution,
     groups_of,
 )
@@ -30,7 +30,6 @@ UNDEFINED = "all people have the same value"
 class DistanceNull(NullDistribution):
     """Equal distributions. The interval is Smirnov's band where they are farthest apart; there is none of clusters."""
 
-    difference: float = np.nan
     people: tuple[int, int] = (0, 0)
 
     def critical_values(self, row: Comparison, error: float) -> tuple[float, float]:
@@ -40,12 +39,10 @@ class DistanceNull(NullDistribution):
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the band at this value."""
-        return self.difference - critical[0], self.difference + critical[1]
+        return self.estimate - critical[0], self.estimate + critical[1]
 
 
-def measure_distribution(
-    design: Design, metric: Distribution, kinds: Kinds, seed: np.random.SeedSequence
-) -> Measurement:
+def measure_distribution(design: Design, metric: Distribution, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
     """Make and test the comparisons of distributions."""
     column = kinds.values[metric.column]
     if column.numbers is None:
@@ -66,7 +63,7 @@ def measure_distribution(
                 comparisons.append(_compared(design, metric, there, other, both, of_place))
     # Pooled comparisons come before those within strata.
     comparisons.sort(key=lambda one: -1 if one.contrast.stratum is None else one.contrast.stratum)
-    return Measurement(tuple(comparisons), tuple(excluded), _medians(design, metric, kinds))
+    return comparisons, excluded, _medians(design, metric, kinds)
 
 
 def _read(
@@ -111,7 +108,9 @@ def _compared(
     at, shares = farthest(np.concatenate([s[0] for s in strata]), np.concatenate(scaled, axis=1))
     alone = len(strata) == 1 and strata[0][2] is None
     people = (int(sizes[0, 0]), int(sizes[0, 1])) if alone else (0, 0)
-    null = DistanceNull(design.question(metric), shares[0] - shares[1], people, extreme="greater", studentized=False)
+    null = DistanceNull(
+        design.question(metric), people, estimate=shares[0] - shares[1], extreme="greater", studentized=False
+    )
     one = design.comparison(
         metric.name, contrast, other, shares, shares[0] - shares[1], null, statistic=statistic, method="permutation",
         bounds=(-1.0, 1.0), at=at,

@@ -128,7 +128,7 @@ STANDARDIZED_COLUMNS = [
     "p_value_adjusted",
 ]  # fmt: skip
 EXCLUDED_COLUMNS = [field.name for field in fields(Exclusion)]
-VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
+VALUE_COLUMNS = ["n_effective", "value", "standard_error", "ci_low", "ci_high"]
 #: Columns of labels.
 LABELS = frozenset(
     {"metric", "group", "other", "stratum", "reason", "method", "feature", "among", "among_label", "tied"}
@@ -252,8 +252,7 @@ def by_group(result: Result) -> tuple[partial[pd.DataFrame | None], partial[pd.D
     """The calls that make frames of values by group, indexed and flat, without people."""
     sample = result.sample
     assert sample is not None
-    found = ((metric.name, result.by_metric[metric.name].values) for metric in result.metrics)
-    values = {name: each for name, each in found if each is not None}
+    values = {m.name: result.by_metric[m.name] for m in result.metrics if m.name in result.by_metric}
     axes = (sample.control_names, sample.strata), (sample.sensitive_names, sample.groups)
     shown = values, sample.sizes, axes
     return partial(by_group_frame, shown, several=len(result.metrics) != 1), partial(values_frame, shown)

@@ -12,9 +12,9 @@ from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of, kept_groups
-from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measurement, Result
+from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measured, Result
 from skfairtest.comparisons.distribution import measure_distribution
-from skfairtest.comparisons.evaluation import Evaluation, binning_error
+from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
 from skfairtest.comparisons.rates import Counted, count, test_rates
 from skfairtest.comparisons.settings import Settings
@@ -89,20 +89,21 @@ def measure(
             counted.append(count(design, *as_rate, (metric.name, False)))
         else:
             others.append((metric, kinds))
-    draw = settings.question.method in ("permutation", "bootstrap") and any(made.comparisons for _, made, _ in counted)
+    draw = settings.question.method in ("permutation", "bootstrap") and any(rows for _, rows, *_ in counted)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
-    by_metric: dict[str, Measurement] = {}
+    measured: dict[str, Measured] = {}
     known: Known = {}
     with progress(" x ".join(sample.sensitive_names), len(metrics), bool(settings.verbose)) as advance:
         for (rate, *_), tested in zip(counted, test_rates(counted, settings, known, seed), strict=True):
-            by_metric[rate.name] = tested
+            measured[rate.name] = tested
             advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
-            by_metric[metric.name] = measure_metric(metric, design, kinds, known, own)
+            measured[metric.name] = measure_metric(metric, design, kinds, known, own)
             advance()
-    comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]
-    excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
+    comparisons = [comparison for metric in metrics for comparison in measured[metric.name][0]]
+    excluded += [exclusion for _, of_metric, _ in measured.values() for exclusion in of_metric]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
+    by_metric = {name: values for name, (_, _, values) in measured.items() if values is not None}
     return Result(
         settings, tuple(comparisons), tuple(excluded), sample, tuple(metrics), design.pos_label, by_metric,
         design, table,
@@ -112,25 +113,24 @@ def measure(
 @singledispatch
 def measure_metric(
     metric: Metric, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence
-) -> Measurement:
+) -> Measured:
     """Test every comparison of a metric on its own: by studentized resamples, unless its class is registered here."""
     assert not isinstance(metric, Omnibus)  # registered below
-    made = evaluation_of(design, metric, kinds)
-    return replace(measure_studentized(design, made, known, seed), binning_error=binning_error(made, design.sample))
+    return measure_studentized(design, evaluation_of(design, metric, kinds), known, seed)
 
 
 @measure_metric.register(Calibration)
-def _(metric: Calibration, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+def _(metric: Calibration, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
     return measure_calibration(design, metric, kinds, seed)
 
 
 @measure_metric.register(Distribution)
-def _(metric: Distribution, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+def _(metric: Distribution, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
     return measure_distribution(design, metric, kinds, seed)
 
 
 @measure_metric.register(Omnibus)
-def _(metric: Omnibus, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measurement:
+def _(metric: Omnibus, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
     return measure_omnibus(design, metric, kinds, seed)
 
 

@@ -14,7 +14,7 @@ from skfairtest.comparisons.core import (
     Design,
     Exclusion,
     GroupValues,
-    Measurement,
+    Measured,
     NullDistribution,
     groups_of,
 )
@@ -46,7 +46,7 @@ def _scores(metric: Calibration, kinds: Kinds, pos_label: object, stratum: int, 
     return Scores(distinct, np.rint(people).astype(np.int64), np.rint(positive).astype(np.int64))
 
 
-def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
+def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
     """Make and test the comparisons of a metric of calibration curves."""
     # A p-value of two sides has no number of resamples that is enough for a verdict.
     settings = replace(design.settings, n_decisive=None)
@@ -68,7 +68,7 @@ def measure_calibration(design: Design, metric: Calibration, kinds: Kinds, seed:
                 excluded.append(found)
     # Pooled comparisons come before those within strata.
     comparisons.sort(key=lambda one: -1 if one.contrast.stratum is None else one.contrast.stratum)
-    return Measurement(tuple(comparisons), tuple(excluded), _values(design, metric, read))
+    return comparisons, excluded, _values(design, metric, read)
 
 
 def _paths(design: Design, metric: Calibration, read: Reader, contrast: Contrast) -> dict[int, Path]:
@@ -173,7 +173,7 @@ class Everybody:
             yield (np.arange(len(self.counts))[:, None] == shuffled)[None].astype(np.int64)
 
 
-def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
+def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
     """Make and test the comparisons of a metric of all groups: one overall, and one for each stratum."""
     # A p-value that may be twice that of a side has no number of resamples that is enough for either.
     sample, settings = design.sample, replace(design.settings, n_decisive=None)
@@ -192,7 +192,7 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
     numbers = np.flatnonzero(~np.isnan(observed)).tolist()
     if not numbers:
         n = int(people.sum())
-        return Measurement(excluded=(Exclusion(metric.name, NAME, None, None, UNDEFINED, n, n, 1),))
+        return [], [Exclusion(metric.name, NAME, None, None, UNDEFINED, n, n, 1)], None
     drawn = _draw(metric, [strata[s] for s in numbers], observed[numbers], settings, seed)
     share = people[numbers] / people[numbers].sum()
     null = NullDistribution(design.question(metric), extreme=metric.extreme, studentized=False)
@@ -211,7 +211,7 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
         contrast = Contrast(design.kept[0], None, stratum=place)
         one = Comparison(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, size, null)
         comparisons.append(_with_draws(replace(one, method="permutation", statistic=value), column, settings))
-    return Measurement(tuple(comparisons), tuple(excluded))
+    return comparisons, excluded, None
 
 
 def _draw(

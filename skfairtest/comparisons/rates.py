@@ -112,8 +112,8 @@ class RateNull(core.NullDistribution):
         return cochran_q(values, errors**2, disparity)
 
 
-#: A rate, its comparisons, and what makes the table from which it is resampled.
-Counted = tuple[Rate, core.Measurement, Callable[[], RateTable]]
+#: A rate, its comparisons, those left out, its values, and what makes the table from which it is resampled.
+Counted = tuple[Rate, list[core.Comparison], list[core.Exclusion], core.GroupValues, Callable[[], RateTable]]
 
 
 def null_of(one: core.Comparison) -> RateNull:
@@ -149,13 +149,14 @@ def count(
             f"disparity='odds_ratio' compares rates, and {rate.name} is a function of one: use 'ratio'"
         )
     excluded: list[core.Exclusion] = []
-    rows = tuple(_rows(design, rate, question, what, events, denominators, excluded))
-    shown = group_values(events, denominators, scale, design.settings)
-    made = core.Measurement(rows, tuple(excluded), shown, design.settings.variance)
-    return rate, made, partial(rate_table, *table, design.settings)
+    rows = list(_rows(design, rate, question, what, events, denominators, excluded))
+    shown = group_values(events, denominators, scale, design.settings, design.settings.variance)
+    return rate, rows, excluded, shown, partial(rate_table, *table, design.settings)
 
 
-def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> core.GroupValues:
+def group_values(
+    events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings, variance: str | None
+) -> core.GroupValues:
     """A metric in every stratum and group, with Wilson limits."""
     z, _ = quantiles("two-sided", settings.alpha)
     low, high = wilson(events, denominators, z)
@@ -165,7 +166,7 @@ def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, set
     if not scale.is_identity:
         error = error * scale.slope(value)
         value, low, high = scale.value(value), scale.value(low), scale.value(high)
-    return core.GroupValues(denominators, value, error, low, high)
+    return core.GroupValues(denominators, value, error, low, high, variance)
 
 
 def _rows(
@@ -278,21 +279,20 @@ def rate_table(
 
 def test_rates(
     counted: Sequence[Counted], settings: Settings, known: Known, seed: np.random.SeedSequence
-) -> Iterator[core.Measurement]:
+) -> Iterator[core.Measured]:
     """Test the comparisons of rates, with resampled tables if the method needs them; each hypothesis once."""
-    rows = [[*made.comparisons] for _, made, _ in counted]
+    rows = [of_rate for _, of_rate, *_ in counted]
     if settings.question.method not in ("permutation", "bootstrap"):
         tested = iter(_answered([one for of_rate in rows for one in of_rate], settings))
         rows = [list(islice(tested, len(of_rate))) for of_rate in rows]
     # Whole tables drawn with one seed are the same tables for every rate.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
-    for (rate, made, table), of_rate, own in zip(counted, rows, seed.spawn(len(counted)), strict=True):
+    for (rate, _, excluded, shown, table), of_rate, own in zip(counted, rows, seed.spawn(len(counted)), strict=True):
         if of_rate and not of_rate[0].method:
             of_rate = _resampled(rate, of_rate, table(), settings, known, seed if whole else own)
         # Margins of the rates themselves hold the level over strata of any size.
-        assert made.values is not None
-        inexact = () if scale_of(rate).is_identity else few_in_strata(of_rate, made.values, settings.alpha)
-        yield replace(made, comparisons=tuple(of_rate), doubtful=tuple(inexact))
+        inexact = () if scale_of(rate).is_identity else few_in_strata(of_rate, shown, settings.alpha)
+        yield of_rate, excluded, replace(shown, doubtful=tuple(inexact))
 
 
 def _resampled(

@@ -12,8 +12,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons import contrasts
 from skfairtest.comparisons import resample as resampling
-from skfairtest.comparisons.core import Comparison, Design, Exclusion, GroupValues, Measurement, NullDistribution
-from skfairtest.comparisons.evaluation import Evaluation
+from skfairtest.comparisons.core import Comparison, Design, Exclusion, GroupValues, Measured, NullDistribution
+from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides
 from skfairtest.inference import two_sides
@@ -83,7 +83,7 @@ def _strata(family: Family) -> dict[int, Stratum]:
 
 def measure_studentized(
     design: Design, made: Evaluation, known: contrasts.Known, seed: np.random.SeedSequence
-) -> Measurement:
+) -> Measured:
     """Make and test the comparisons of one metric."""
     if made.question.disparity == "odds_ratio":
         what = " of people with weights or in clusters" if isinstance(made.metric, Rate) else ", which is no rate"
@@ -98,7 +98,7 @@ def measure_studentized(
             + ": use method='auto', which permutes labels"
         )
     doubtful: list[tuple[Any, str]] = []
-    values, error = _values(design, made, seed, doubtful)
+    values = _values(design, made, seed, doubtful)
     missing: Counter[tuple[int, int | None]] = Counter()
     excluded: list[Exclusion] = []
     families, corrected = [], made.is_plain_mean and not design.settings.published
@@ -126,7 +126,7 @@ def measure_studentized(
     doubtful += contrasts.few_in_strata(tested, values, design.settings.alpha)
     # Pooled comparisons come before those within strata.
     tested.sort(key=lambda c: -1 if c.contrast.stratum is None else c.contrast.stratum)
-    return Measurement(tuple(tested), tuple(excluded), values, error, tuple(doubtful))
+    return tested, excluded, replace(values, doubtful=tuple(doubtful))
 
 
 def _why_undefined(made: Evaluation) -> str:
@@ -139,8 +139,8 @@ def _why_undefined(made: Evaluation) -> str:
 
 def _values(
     design: Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
-) -> tuple[GroupValues, str | None]:
-    """The metric in every stratum and group, and the kind of its standard error."""
+) -> GroupValues:
+    """The metric in every stratum and group."""
     sample, settings = design.sample, design.settings
     shape, corrected = sample.sizes.shape, made.is_plain_mean and not settings.published
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
@@ -191,7 +191,8 @@ def _values(
         spread = float(error[at]) or (made.bounds[1] - made.bounds[0]) / (float(n_effective[at]) + 1)
         low[at], high[at] = two_sides.limits(float(value[at]), spread, made.bounds, (z, z))
     rounded = np.floor(n_effective + 1e-9).astype(np.int64)
-    return GroupValues(rounded, value, error, low, high), None if made.variance is None else kind
+    of_error, moved = None if made.variance is None else kind, binning_error(made, sample)
+    return GroupValues(rounded, value, error, low, high, of_error, binning_error=moved)
 
 
 def _compared(

@@ -176,7 +176,7 @@ def _lacking(
     people = dict(zip(sample.groups, sample.sizes.sum(axis=0).tolist(), strict=True))
     out = {}
     for name, (events, others) in counted.items():
-        values = result.by_metric[name].values
+        values = result.by_metric.get(name)
         met = dict(zip(sample.groups, values.n_effective[0].tolist(), strict=True)) if values else {}
         needs, n_groups = [] if listed else [SMALLEST_GROUP] * sample.n_unknown, 0
         for key, fit in zip(groups, fitting, strict=True):

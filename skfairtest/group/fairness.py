@@ -263,10 +263,10 @@ class FairnessTest(GroupsTest):
         self.standardized_differences_ = partial(frame_by, later(standardized_columns, rows))
         self.null_distribution_ = null_distribution(rows, verdict.n_resamples)
         self.method_ = method_of(result)
-        measured = {one.metric: result.by_metric[one.metric] for one in rows}
-        self.variance_ = shared({name: one.variance for name, one in measured.items() if one.values is not None})
+        known = result.by_metric
+        self.variance_ = shared({one.metric: known[one.metric].variance for one in rows if one.metric in known})
         self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
-        self.binning_error_ = max((one.binning_error for one in result.by_metric.values()), default=0.0)
+        self.binning_error_ = max((one.binning_error for one in known.values()), default=0.0)
         self.groups_ = list(sample.group_labels)
         self.n_samples_, self.n_unknown_ = sample.n_samples, sample.n_unknown
         if settings.missing == "bounds":

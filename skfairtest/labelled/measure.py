@@ -161,15 +161,11 @@ class LabelledNull(core.NullDistribution):
         """Return the number of labels of the group that meet the condition."""
         return self.first.met
 
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Return the disparities whose score statistic is not beyond critical values."""
-        return self.limits_of_all([self], [critical], [bounds])[0]
-
     @classmethod
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
-        """Return the limits of several comparisons, which are searched at once."""
+        """Return the disparities whose score statistics are not beyond critical values, searched at once."""
         z = np.array(critical).T
         limits = disparity_limits(sides_of(nulls), nulls[0].question.disparity, np.where(np.isinf(z), 0.0, z))
         return list(zip(*np.where(np.isinf(z), np.array(bounds).T, limits).tolist(), strict=True))
@@ -326,7 +322,7 @@ def label_columns(result: core.Result) -> dict[str, list[Any]]:
 
 
 @measure_metric.register(FewLabels)
-def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
+def _(rate: FewLabels, design: Design, *_: Any) -> core.Measured:
     sample = design.sample
     assert isinstance(sample, LabelledSample)
     first, score, kinds, roles = people_in_roles(sample, rate, design.pos_label)
@@ -359,9 +355,7 @@ def _(rate: FewLabels, design: Design, *_: Any) -> core.Measurement:
         ))  # fmt: skip
     comparisons = _tested(question, compared)
     by_group = _group_values(groups, effective, design.settings)
-    return core.Measurement(
-        tuple(comparisons), tuple(excluded), by_group, "score", tuple(_doubtful(sample)), further=groups
-    )
+    return comparisons, excluded, replace(by_group, variance="score", doubtful=tuple(_doubtful(sample)), further=groups)
 
 
 def _doubtful(sample: LabelledSample) -> Iterator[tuple[Any, str]]:

@@ -339,9 +339,8 @@ class Cells:
 def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
     """Whether a test's values are those shown, in every group where both are defined."""
     (measured,) = result.by_metric.values()
-    assert measured.values is not None  # only metrics of all groups at once have no values by group
     assert result.sample is not None
-    tested = dict(zip(result.sample.groups, measured.values.value[0].tolist(), strict=True))
+    tested = dict(zip(result.sample.groups, measured.value[0].tolist(), strict=True))
     both = np.array([(value, float(shown[key])) for key, value in tested.items() if pd.notna(shown.get(key, np.nan))])
     value, other = both.reshape(-1, 2).T
     return bool(np.allclose(np.where(np.isnan(value), other, value), other, rtol=PRECISION, atol=1e-12))

@@ -18,7 +18,7 @@ from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Design, Known, groups_of
 from skfairtest.comparisons.engine import judge
-from skfairtest.comparisons.evaluation import Evaluation, binning_error
+from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.measure import COLUMNS, evaluation_of, is_counted, measure_metric, positive_label
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
@@ -203,10 +203,6 @@ class ChangeNull(core.NullDistribution):
     times: float = 1.0
     has_drawn_limits: ClassVar[bool] = True
 
-    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
-        """Invert the test."""
-        return self.limits_of_all([self], [critical], [bounds])[0]
-
     @classmethod
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
@@ -258,41 +254,44 @@ def compare_in_one_group(
         )
     positive = positive_label(sample, metrics, pos_label, classes)
     design = Design(sample, settings, (0,), (), positive, pos_label, (0,))
-    measured: dict[str, core.Measurement] = {}
+    comparisons: list[core.Comparison] = []
+    by_metric: dict[str, core.GroupValues] = {}
     for metric in metrics:
         kinds = sample.kinds([name for name in COLUMNS if name in metric.reads])
-        made = measure_metric(metric, design, kinds, {}, np.random.SeedSequence(0))
+        _, _, values = measure_metric(metric, design, kinds, {}, np.random.SeedSequence(0))
         changes, sums = counts_of(metric, kinds, positive, sample.sizes.shape).sum(axis=(1, 2))
         (plus, minus, _), n = changes.tolist(), int(changes.sum())
         if not n:
             raise GroupsMissing(f"{metric.name} is undefined: nobody meets the condition ({metric.of.among})")
         under_b, under_a = ((only + int(sums[0])) / n for only in (plus, minus))
         null = OneGroupNull(settings.question, changes)
-        one = core.Comparison(
+        assert values is not None
+        by_metric[metric.name] = values
+        comparisons.append(core.Comparison(
             metric.name, "model B", "model A", None, Contrast(0, 1), sample.n_samples, sample.n_samples, under_b,
             under_a, under_b - under_a, null, (-1.0, 1.0), log_p=mcnemar(plus, minus, settings.question.alternative),
             method="exact conditional", statistic=float((plus - minus) / max(np.sqrt(plus + minus), 1.0)),
             standard_error=null.error(),
-        )  # fmt: skip
-        measured[metric.name] = replace(made, comparisons=(one,))
-    comparisons = tuple(comparison for made in measured.values() for comparison in made.comparisons)
+        ))  # fmt: skip
     rates = tuple(metric.of for metric in metrics)
-    return judge([core.Result(settings, comparisons, (), sample, rates, positive, measured)], settings)[0]
+    return judge([core.Result(settings, tuple(comparisons), (), sample, rates, positive, by_metric)], settings)[0]
 
 
 @measure_metric.register(Paired)
-def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> core.Measurement:
+def _(metric: Paired, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> core.Measured:
     made = evaluation_of(design, metric, kinds)
     counted = metric.is_change and is_counted(design.sample, design.settings)
     found = measure_changes(design, metric, made, known, seed) if counted else measure_studentized(
         design, made, known, seed)  # fmt: skip
-    both = models_of(made, design.sample.sizes.shape, [one.contrast for one in found.comparisons])
-    return replace(found, binning_error=binning_error(made, design.sample), further=both)
+    comparisons, excluded, values = found
+    assert values is not None
+    both = models_of(made, design.sample.sizes.shape, [one.contrast for one in comparisons])
+    return comparisons, excluded, replace(values, further=both)
 
 
 def measure_changes(
     design: Design, metric: Paired, made: Evaluation, known: Known, seed: np.random.SeedSequence
-) -> core.Measurement:
+) -> core.Measured:
     """Make and test the comparisons of a rate's change; a hypothesis is tested once."""
     question, shape = made.question, design.sample.sizes.shape
     counts, fairer = counts_of(metric, made.kinds, made.pos_label, shape), question.alternative == "equivalence"
@@ -348,9 +347,9 @@ def measure_changes(
     with np.errstate(invalid="ignore", divide="ignore"):
         value, variance = statistics.means_of(counts[0]), statistics.variances_of(counts[0])
         error_of_each: Floats = np.sqrt(np.maximum(variance, 0.0) / n)
-    limits = statistics.limits_of_mean(counts[0], quantiles("two-sided", design.settings.alpha)[0])
-    values = core.GroupValues(n, value, error_of_each, *limits)
-    return core.Measurement(tuple(comparisons), tuple(excluded), values, "score")
+    low, high = statistics.limits_of_mean(counts[0], quantiles("two-sided", design.settings.alpha)[0])
+    values = core.GroupValues(n, value, error_of_each, low, high, "score")
+    return comparisons, excluded, values
 
 
 def counts_of(metric: Paired, kinds: Kinds, pos_label: object, shape: tuple[int, ...]) -> Integers:

@@ -121,7 +121,7 @@ def uncertain_rate(metric: Metric, estimate: str, n_reference: float | None) -> 
 
 
 @measure_metric.register(UncertainRate)
-def _(rate: UncertainRate, design: Design, kinds: Any, known: Any, seed: np.random.SeedSequence) -> core.Measurement:
+def _(rate: UncertainRate, design: Design, kinds: Any, known: Any, seed: np.random.SeedSequence) -> core.Measured:
     sample = design.sample
     assert isinstance(sample, UncertainSample)
     assert sample.probabilities is not None
@@ -161,9 +161,9 @@ def _(rate: UncertainRate, design: Design, kinds: Any, known: Any, seed: np.rand
         ))  # fmt: skip
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = events / denominators
-    shown = group_values(effective * shares, effective[None], scale, design.settings)
+    shown = group_values(effective * shares, effective[None], scale, design.settings, "score")
     whole = replace(shown, n_effective=np.rint(shown.n_effective).astype(np.int64))
-    return core.Measurement(tuple(comparisons), tuple(excluded), whole, "score")
+    return comparisons, excluded, whole
 
 
 def _evidence(null: UncertainNull) -> dict[str, Any]:

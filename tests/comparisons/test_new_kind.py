@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import norm
 
 from skfairtest import CountTable, DisparityDisplay, FairnessAudit, FairnessTest, NullDistributionDisplay
-from skfairtest.comparisons.core import GroupValues, Measurement, NullDistribution
+from skfairtest.comparisons.core import GroupValues, NullDistribution
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.comparisons.measure import measure_metric
 from skfairtest.inference.margin import normal_log_p
@@ -54,7 +54,7 @@ def _(metric, design, kinds, known, seed):
         )
     value, error = log_odds(events, people)
     half = norm.isf(design.settings.alpha / 2) * error
-    return Measurement(tuple(made), (), GroupValues(people, value, error, value - half, value + half), "delta")
+    return made, (), GroupValues(people, value, error, value - half, value + half, "delta")
 
 
 class LogOddsTest(FairnessTest):
