@@ -232,8 +232,9 @@ def select_fair(
 
     The choice favours candidates that were lucky in the folds, so their scores are no verdict: test the refitted model
     on people that the search did not use. The mean of upper bounds is a bound for all candidates together if the scorer
-    has ``confidence_level=1 - 0.05 / (candidates * folds)``. If candidates are independent (drawn at random, no adaptive
-    search), with 95% confidence at most ``1 - 0.05 ** (1 / n)`` of further ones would beat the best of n: 5% after 59.
+    has ``confidence_level=1 - 0.05 / (candidates * folds)``. If candidates are independent (drawn at random, not by an
+    adaptive search), then with 95% confidence at most ``1 - 0.05 ** (1 / n)`` of further ones would beat the best of n:
+    5% after 59.
 
     With `significantly_better_than`, combined p-values are adjusted over all candidates by Holm's method. The
     probability that any candidate qualifies although none of its folds' models is fairer than the baseline is then at
