@@ -374,9 +374,9 @@ class CountTable:
         y_score : str, optional
             The column of scores; more than 1000 distinct ones need `score_bins`.
         score_bins : int, array-like of edges or ScoreBins, optional
-            A number of bins with about equally many people (of scores that differ in their first 12 bits), the edges
-            between bins, or the `score_bins` of another table: only tables with the same bins can be added. Tests
-            report how far bins may have moved a value.
+            A number of bins with about equally many people (scores are rounded to a 2,000th of their range or finer),
+            the edges between bins, or the `score_bins` of another table: only tables with the same bins can be added.
+            Tests report how far bins may have moved a value.
         prediction_threshold : float, optional
             With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
             counted only if there are `score_bins`.
