@@ -415,8 +415,8 @@ class CountTable:
                 prediction_threshold,
             ),
         )
-        for column in columns[len(control) : len(control) + len(sensitive)]:
-            check_level_count(column, "sensitive_features")
+        for place, column in enumerate(columns[: len(control) + len(sensitive)]):
+            check_level_count(column, "control_features" if place < len(control) else "sensitive_features")
         warn_of_many(columns[len(control) : len(control) + len(sensitive)])
         cells = [column.name for column in columns[len(control) + len(sensitive) :]]
         return cls.of_rows(Rows(tuple(columns), counts, weights), control, sensitive, cells, bins)

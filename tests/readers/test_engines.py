@@ -238,6 +238,8 @@ def test_what_is_no_frame_is_refused():
 def test_what_would_explode_is_refused(people):
     with pytest.raises(ValueError, match=r"column 'score' has 20,000 different numbers, more than 20"):
         CountTable.from_frame(people, y_pred="approved", sensitive_features="score")
+    with pytest.raises(ValueError, match=r"control_features: column 'score' has 20,000 different numbers, more than"):
+        CountTable.from_frame(people, y_pred="approved", sensitive_features="kind", control_features="score")
     with pytest.raises(ValueError, match="y_pred looks like scores"):
         CountTable.from_frame(people, y_pred="score", sensitive_features="kind")
     with pytest.raises(ValueError, match="frame has no rows"):
