@@ -58,6 +58,8 @@ class Line:
 
     def show(self, text: str) -> None:
         """Write over the line; without a text, wipe it."""
+        if sys.stderr is None:  # of a program without a console
+            return
         self._width = max(self._width, len(text))
         sys.stderr.write(f"\r{text:<{self._width}}" + "\r" * (not text))
         sys.stderr.flush()

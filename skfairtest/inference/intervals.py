@@ -57,7 +57,7 @@ def crossings(
             old, at_old = np.where(same, old, new), np.where(same, at_old, at_new)
             new, at_new = point, np.where(done, at_new, at)
             finest = PRECISION * np.maximum(np.maximum(np.abs(new), np.abs(old)), unit) / np.abs(old - new)
-            done = done | (finest >= 1)
+            done = done | ~(finest < 1)  # 0 of 0 at a point without any room
             if done.all():
                 break
             along, across = (new - old) / (third - old), (at_new - at_old) / (at_third - at_old)

@@ -40,8 +40,8 @@ from skfairtest._utils.typing import Booleans, Floats, Positions
 EXPECTED, PER_BIN, MOST_BINS, QUANTILES = 3, 30, 6, 100
 #: Places on either side of 0 of the grid on which sums of labels are, and a probability that is left out of these.
 GRID, _RARE = 8192, 1e-18
-#: Steps towards a root at the most, and how near the ends of its range it is sought.
-_STEPS, _NEAR, _TINY = 100, 1e-9, float(np.finfo(float).tiny)
+#: Steps towards a root at the most, how near the ends of its range it is sought, and the precision of a share of one.
+_STEPS, _NEAR, _FINEST, _TINY = 100, 1e-9, 2.0**-52, float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,8 @@ def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats)
     def rates(multiplier: Floats) -> Floats:
         by = multiplier[..., None] * slope
         ahead = labels + by
-        root = np.sqrt(np.maximum(ahead * ahead - 4 * by * first, 0.0))
+        # Sums of what is not negative, as differences lose the digits of rates near 1.
+        root = np.sqrt(np.where(by > 0, (labels - by) ** 2 + 4 * by * (labels - first), ahead**2 - 4 * by * first))
         return np.where(ahead >= 0, 2 * first / np.maximum(ahead + root, _TINY), (ahead - root) / (2 * by))
 
     def form(share: Floats) -> Floats:
@@ -181,7 +182,7 @@ def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats)
 
     idle = slope == 0
     with np.errstate(all="ignore"):
-        share = _root(form, np.zeros_like(distance), np.full_like(distance, 1 - _NEAR))
+        share = _root(form, np.zeros_like(distance), np.full_like(distance, 1 - _NEAR), _FINEST)
         multiplier = unit * (share / (1 - share)) ** 3
         # If the form does not depend on a bin its rate is the labels' own, and if it depends on none nothing pulls.
         p = np.where(idle, observed, np.clip(rates(multiplier), 0.0, 1.0))
@@ -257,7 +258,7 @@ def disparity_limits(sides: LabelledRate, disparity: str, z: Floats) -> Floats:
     return np.asarray(np.where(found == np.pi / 2, np.inf, np.tan(found))) if ratio else found
 
 
-def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> Floats:
+def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats, precision: float = 1e-11) -> Floats:
     """Where functions that fall from start to stop pass 0 (Chandrupatla 1997), or the end next to which they do not."""
     one, two = start + _NEAR * (stop - start), stop + _NEAR * (start - stop)
     at_one, at_two = function(one), function(two)
@@ -272,7 +273,7 @@ def _root(function: Callable[[Floats], Floats], start: Floats, stop: Floats) -> 
             old, at_old = np.where(same, one, two), np.where(same, at_one, at_two)
             two, at_two = np.where(same, two, one), np.where(same, at_two, at_one)
             one, at_one = new, at_new
-            least = 1e-11 / np.abs(two - one)
+            least = precision / np.abs(two - one)
             wide = inside & (least < 0.5) & (at_one != 0)
             if not wide.any():
                 break

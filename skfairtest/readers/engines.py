@@ -27,7 +27,7 @@ from skfairtest.readers.score_bins import (
 
 #: More groups than this do not come back.
 MOST_ROWS = 5_000_000
-#: Significant bits to which scores are rounded before they are put into bins: the means of bins are as exact.
+#: Significant bits of the range of scores, to which these are rounded before they are put into bins: means are as exact.
 BITS = 12
 #: Beyond these numbers rounding overflows.
 LARGEST_SCORE = 1e250
@@ -278,7 +278,11 @@ def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, question: Question) 
             )
         one_by_one = bins.bits == ALL_BITS and len(bins.edges) <= MOST_EDGES
         return _Scores(column, None, edges=bins.edges) if one_by_one else _Scores(column, bins.bits, bins.unit)
-    return _Scores(column, BITS, unit, bins if isinstance(bins, np.ndarray) else None)
+    # In a narrow band, the bits in which scores differ are added; probabilities are rounded by the nearer of 0 and 1.
+    largest = min(high, 1 - low, 0.5) if unit else max(abs(low), abs(high))
+    extra = math.ceil(math.log2(largest) - math.log2(high - low)) if low < high and largest > 0 else 0
+    bits = min(BITS + max(extra, 0), ALL_BITS)
+    return _Scores(column, bits, unit, bins if isinstance(bins, np.ndarray) else None)
 
 
 # Counting -----------------------------------------------------------------------------------

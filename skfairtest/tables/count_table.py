@@ -373,8 +373,9 @@ class CountTable:
         y_score : str, optional
             The column of scores; more than 1000 distinct ones need `score_bins`.
         score_bins : int, array-like of edges or ScoreBins, optional
-            A number of bins with about equally many people, the edges between bins, or the `score_bins` of another
-            table: only tables with the same bins can be added. Tests report the largest effect of the bins on a value.
+            A number of bins with about equally many people (scores are rounded to a 2,000th of their range or finer),
+            the edges between bins, or the `score_bins` of another table: only tables with the same bins can be added.
+            Tests report how far bins may have moved a value.
         prediction_threshold : float, optional
             With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
             counted only if there are `score_bins`.
@@ -413,8 +414,8 @@ class CountTable:
                 prediction_threshold,
             ),
         )
-        for column in columns[len(control) : len(control) + len(sensitive)]:
-            check_level_count(column, "sensitive_features")
+        for place, column in enumerate(columns[: len(control) + len(sensitive)]):
+            check_level_count(column, "control_features" if place < len(control) else "sensitive_features")
         warn_of_many(columns[len(control) : len(control) + len(sensitive)])
         cells = [column.name for column in columns[len(control) + len(sensitive) :]]
         return cls.of_rows(Rows(tuple(columns), counts, weights), control, sensitive, cells, bins)

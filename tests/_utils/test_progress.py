@@ -43,6 +43,16 @@ def test_nothing_is_shown_of_what_takes_no_time(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+def test_without_standard_error_nothing_is_shown(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    finished = []
+    with progress("test", 2, show=True) as advance:
+        for part in range(2):
+            advance()
+            finished.append(part)
+    assert finished == [0, 1]
+
+
 def test_a_line_of_somebody_else_shows_what_was_not_asked_to_show_itself(capsys):
     with shown_by(Line()), progress("race", 2, False) as advance:
         advance()

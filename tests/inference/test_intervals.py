@@ -131,6 +131,14 @@ def test_a_crossing_is_bracketed_whatever_the_shape_of_the_excess(limit, power):
     assert [point.tolist() for point in inside] == [[1.0], [1.0]]
 
 
+@pytest.mark.parametrize("end", [0.0, 0.5])
+def test_a_crossing_without_room_is_the_point_itself(end):
+    looked_at = []
+    points = crossings(lambda value: looked_at.append(value) or value + 1, np.array([0.0, end]), np.array([1.0, end]))
+    assert [point[1] for point in points] == [end, end]
+    assert np.isfinite(looked_at).all()
+
+
 def test_miettinen_and_nurminens_own_example():
     # Miettinen and Nurminen (1985), example 5: 0/10 v 0/20: -.1658 to .2844.
     low, high = miettinen_nurminen(0, 10, 0, 20, Z)

@@ -39,6 +39,20 @@ def test_one_bin_has_wilsons_limits_and_its_own_labels_are_what_it_is_worth(x, n
     assert float(rate.worth) == pytest.approx(n)
 
 
+def test_limits_where_labels_of_bins_are_all_the_same():
+    share = [0.605499846, 0.1569571852, 0.0429687926, 0.1749815666, 0.0195926095]
+    predicted = [[(1, 1), (0, 0)], [(0, 1), (0, 0)]]
+    rate = side([42, 54, 50, 14, 39], [42, 54, 50, 14, 39], share, roles=[predicted[i] for i in (0, 1, 1, 0, 0)])
+    inside = [0.75 <= t <= 0.85 and float(rate.at(np.asarray(t))[0]) <= Z**2 for t in (0.7891, 0.7892, 0.8087, 0.8088)]
+    assert inside == [False, True, True, False]
+    assert rate.limits(Z).tolist() == pytest.approx([0.7891215, 0.8087068], abs=1e-5)
+    events = side([32, 0], [55, 3], [0.611739574524, 0.388260425476], predicted, 1000)
+    assert events.limits(Z).tolist() == pytest.approx([0.6076434, 1.0], abs=1e-5)
+    # Wilson's limit of 3 labels without any, of which the rate is 1 less a known share.
+    few = side([32, 0], [32, 3], [0.75, 0.25], roles=[[(1, 1), (1, 1)], [(1, 1), (0, 1)]])
+    assert few.limits(Z)[1] == pytest.approx(0.75 + 0.25 * float(wilson(0, 2, Z)[1]), abs=1e-7)
+
+
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 @pytest.mark.parametrize("counts", [(56, 70, 48, 80), (30, 400, 90, 500), (0, 60, 9, 60)])
 def test_one_bin_on_each_side_is_close_to_miettinen_and_nurminen(counts, disparity):

@@ -238,6 +238,8 @@ def test_what_is_no_frame_is_refused():
 def test_what_would_explode_is_refused(people):
     with pytest.raises(ValueError, match=r"column 'score' has 20,000 different numbers, more than 20"):
         CountTable.from_frame(people, y_pred="approved", sensitive_features="score")
+    with pytest.raises(ValueError, match=r"control_features: column 'score' has 20,000 different numbers, more than"):
+        CountTable.from_frame(people, y_pred="approved", sensitive_features="kind", control_features="score")
     with pytest.raises(ValueError, match="y_pred looks like scores"):
         CountTable.from_frame(people, y_pred="score", sensitive_features="kind")
     with pytest.raises(ValueError, match="frame has no rows"):
@@ -415,10 +417,27 @@ def test_bins_of_scores_near_one_are_fine():
 
 def test_bins_with_an_atom():
     rng = np.random.default_rng(0)
-    score = np.where(rng.random(4_000) < 0.3, 0.5, 0.5 + rng.normal(size=4_000) / 10)
+    score = np.where(rng.random(4_000) < 0.3, 0.5, 0.5 + rng.normal(size=4_000) * 1e-9)
     frame = pd.DataFrame({"s": score, "g": rng.integers(0, 2, 4_000), "y": rng.integers(0, 2, 4_000)})
     table = CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=50, sensitive_features="g")
     assert 30 < len(table.score_bins) <= 50
+
+
+@pytest.mark.parametrize(("least", "width"), [(1000, 1), (0.5, 1e-4), (0.9, 1e-3), (-1e6, 1e-3)])
+def test_bins_of_scores_in_a_narrow_band_keep_the_area(least, width):
+    rng = np.random.default_rng(0)
+    y, score = rng.integers(0, 2, 20_000), rng.random(20_000)
+    score = (score + 0.15 * y) / 1.15
+    frame = pd.DataFrame({"s": least + width * score, "wide": score, "g": rng.integers(0, 2, 20_000), "y": y})
+    for n_bins, moved in ((2, 2e-3), (1024, 5e-5)):
+        narrow, wide = (
+            FairnessTest.from_table(
+                CountTable.from_frame(frame, y_true="y", y_score=scores, score_bins=n_bins, sensitive_features="g"),
+                metric="roc_auc",
+            ).by_group_["value"]
+            for scores in ("s", "wide")
+        )
+        np.testing.assert_allclose(narrow, wide, atol=moved, rtol=0)
 
 
 def test_days_with_shared_bins_add_up(people):
