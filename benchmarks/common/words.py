@@ -139,8 +139,8 @@ KINDS = """\
   the others.
 - **Ratios of sums**: claims over premiums, common or rare, with weights and in clusters. If few people carry the sums
   (one person in twenty has a large claim) size and coverage are wrong, and every such data set comes with a caution.
-- **Whole distributions** that are equal, with ties, in clusters and in strata. Coverage is that of the band at the score
-  that is shown, also where the distributions differ.
+- **Whole distributions** that are equal, with ties, in clusters and in strata. Coverage is that of the band at the
+  score that is shown, also where the distributions differ.
 - **Several labels** predicted alike in both groups: any false positive of the family, the row of all labels and
   chi-square on the same tables.
 - **Weights of strata** given by the user, where rates are equal within strata and strata differ between the groups.
