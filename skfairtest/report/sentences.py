@@ -183,16 +183,16 @@ def metric_title(metric: str) -> str:
     --------
     >>> (
     ...     metric_title("false_positive_rate"),
-    ...     metric_title("roc_auc"),
+    ...     metric_title("selection_rate of red"),
     ...     metric_title("Cost, in EUR"),
     ... )
-    ('False positive rate', 'ROC AUC', 'Cost, in EUR')
+    ('False positive rate', 'Selection rate of red', 'Cost, in EUR')
     """
-    name = label(metric)
+    name, of, which = label(metric).partition(" of ")  # one of several labels
     if not _IDENTIFIER.fullmatch(name):
-        return name
+        return name + of + which
     words = " ".join(_ACRONYMS.get(word, word) for word in name.split("_"))
-    return words[0].upper() + words[1:]
+    return words[0].upper() + words[1:] + of + which
 
 
 def number(value: float) -> str:
