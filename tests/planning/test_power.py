@@ -170,7 +170,9 @@ def test_for_equivalence_it_is_the_largest_disparity_that_is_certified():
         minimum_detectable_disparity(**{**numbers, "margin": 0.02}, baseline=0.3)
 
 
-@pytest.mark.parametrize(("method", "people", "size"), [("exact", 50, 0.0165174583), ("asymptotic", 10**6, 0.0992548957)])
+@pytest.mark.parametrize(
+    ("method", "people", "size"), [("exact", 50, 0.0165174583), ("asymptotic", 10**6, 0.0992548957)]
+)
 def test_disparities_from_a_baseline_at_an_end_have_one_direction(method, people, size):
     numbers = {**RATE, "n_per_group": (people, people), "margin": 0.1, "alternative": "equivalence", "method": method}
     sizes = [minimum_detectable_disparity(**numbers, baseline=end) for end in (0.0, 1.0)]
