@@ -324,9 +324,10 @@ def check_columns(sample: Sample, metrics: Sequence[Metric], settings: Settings)
         needed = cells_read([metric], settings).union({_within(metric, settings) or ""}.intersection(COLUMNS))
         missing, given = sorted(needed - set(sample.columns)), ", ".join(sample.columns)
         if "y_score" in missing:
+            instead = "y_score, or an estimator with predict_proba or decision_function"
             raise ParameterError(
                 f"y_score is missing: {metric.name} needs scores (probabilities or decision values), but only {given} "
-                "were given; pass y_score, or an estimator with predict_proba or decision_function"
+                f"were given; pass {instead if sample.counts is None else 'a table that counts y_score too'}"
             )
         if missing:
             who = f"within={settings.within!r}" if settings.within in missing else metric.name

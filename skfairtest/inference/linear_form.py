@@ -78,23 +78,25 @@ def last_covered(
 ) -> tuple[float, float]:
     """The smallest and the largest edge that are not rejected.
 
-    `above` is the excess of edges below the estimate, `below` that of the others. Ratios are searched on the scale
-    atan(first / second).
+    `above`: the excess of edges below the estimate, rejected by data above them; `below` the opposite. Ratios are
+    searched on the scale of atan of their share in the estimate, on which infinity is an ordinary end.
     """
     ratio = disparity == "ratio"
+    first, second = values
+    unit = min(max(first / second, 1e-100), 1e100) if first > 0 and second > 0 else 1.0
 
     def edge(place: Floats) -> Floats:
-        return np.tan(np.clip(place, NEAREST, np.pi / 2 - NEAREST)) if ratio else place
+        return unit * np.tan(np.clip(place, NEAREST, np.pi / 2 - NEAREST)) if ratio else place
 
-    start = np.full(1, np.arctan2(*values) if ratio else values[0] - values[1])
+    start = np.full(1, np.arctan2(first, second * unit) if ratio else first - second)
     places = (0.0, np.pi / 2) if ratio else ends
     low, high = (
         float(crossings(lambda place: excess(edge(place)), start, np.full(1, end))[0][0])  # noqa: B023
         for end, excess in zip(places, (above, below), strict=True)
     )
     if ratio:
-        low = 0.0 if low <= NEAREST else float(np.tan(low))
-        high = np.inf if high >= np.pi / 2 - NEAREST else float(np.tan(high))
+        low = 0.0 if low <= NEAREST else unit * float(np.tan(low))
+        high = np.inf if high >= np.pi / 2 - NEAREST else unit * float(np.tan(high))
     return max(ends[0], low), min(ends[1], high)
 
 

@@ -41,7 +41,9 @@ EXPECTED, PER_BIN, MOST_BINS, QUANTILES = 3, 30, 6, 100
 #: Places on either side of 0 of the grid on which sums of labels are, and a probability that is left out of these.
 GRID, _RARE = 8192, 1e-18
 #: Steps towards a root at the most, how near the ends of its range it is sought, and the precision of a share of one.
-_STEPS, _NEAR, _FINEST, _TINY = 100, 1e-9, 2.0**-52, float(np.finfo(float).tiny)
+_STEPS, _NEAR, _FINEST = 100, 1e-9, 2.0**-52
+#: What is 0 among numbers near 1, and what is not divided by.
+_ROUNDING, _TINY = 1e-14, float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,10 @@ def _most_likely(slope: Floats, constant: Floats, first: Floats, labels: Floats)
         return np.where(ahead >= 0, 2 * first / np.maximum(ahead + root, _TINY), (ahead - root) / (2 * by))
 
     def form(share: Floats) -> Floats:
-        return np.asarray(constant + (slope * rates(unit * (share / (1 - share)) ** 3)).sum(axis=-1))
+        value = constant + (slope * rates(unit * (share / (1 - share)) ** 3)).sum(axis=-1)
+        return np.where(np.abs(value) <= rounding, 0.0, value)
+
+    rounding = _ROUNDING * (np.abs(constant) + np.abs(slope).sum(axis=-1))
 
     idle = slope == 0
     with np.errstate(all="ignore"):

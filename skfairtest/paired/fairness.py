@@ -305,7 +305,8 @@ class PairedFairnessTest(FairnessTest):
                     f"needs alternative='fairer'; found {self.alternative!r}"
                 )
             return settings_of(metrics, params), [*metrics]
-        check_number("margin", margin, 0, 1, optional=True)
+        if margin is not None:
+            check_number("margin", margin, 0, 1)
         if is_label(self.compare, "to_overall"):
             raise ParameterError("compare='to_overall' has no test with alternative='fairer': use compare='to_rest'")
         others = [metric.name for metric in metrics if not metric.is_change]

@@ -27,7 +27,7 @@ from skfairtest.readers.score_bins import (
 
 #: More groups than this do not come back.
 MOST_ROWS = 5_000_000
-#: Significant bits of the range of scores, to which these are rounded before they are put into bins.
+#: Significant bits of the range of scores, which are rounded before they are put into bins: means are as exact.
 BITS = 12
 #: Beyond these numbers rounding overflows.
 LARGEST_SCORE = 1e250

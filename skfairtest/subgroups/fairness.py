@@ -261,7 +261,8 @@ class SubgroupScan(GroupsTest):
         check_choice("guarantee", self.guarantee, scan.GUARANTEES)
         check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         check_number("n_resamples", self.n_resamples, 1, MOST_RESAMPLES, whole=True, bounds="[]")
-        for name in ("max_depth", "min_group_size", "max_subgroups", "n_bins"):
+        check_number("min_group_size", self.min_group_size, 1, 10**18, whole=True, bounds="[]")
+        for name in ("max_depth", "max_subgroups", "n_bins"):
             check_number(name, getattr(self, name), 2 if name == "n_bins" else 1, 10**9, whole=True, bounds="[]")
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:

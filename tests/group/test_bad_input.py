@@ -102,7 +102,7 @@ REFUSED = [
     ({"y_true": None}, "y is missing: .*true_positive_rate.*needs the true labels"),
     ({"y_true": None, **RATE, "within": "y_true"}, "y is missing: within='y_true' needs the true labels"),
     # Scores.
-    ({"metric": ["roc_auc", "selection_rate"]}, "y_score is missing.*roc_auc"),
+    ({"metric": ["roc_auc", "selection_rate"]}, "y_score is missing.*roc_auc.*; pass y_score, or an estimator"),
     ({"metric": "roc_auc", "y_pred": None}, "y_pred is missing: pass the predictions, or y_score"),
     ({"metric": ["roc_auc", "selection_rate"], "y_pred": None, "y_score": SCORE}, "y_pred"),
     ({"metric": "roc_auc", "y_true": None, "y_pred": SCORE}, "y is missing.*roc_auc"),
@@ -252,7 +252,7 @@ def test_a_mistake_is_named_with_what_to_do(changes, match):
          "y_true is missing: true_positive_rate needs it; given are y_pred"),
         (lambda: FairnessTest.from_table(
             CountTable.from_predictions(TRUE, PRED, sensitive_features=SEX), metric="roc_auc"
-         ), "y_score is missing: roc_auc needs scores .* but only y_true, y_pred were given"),
+         ), "y_score is missing: roc_auc .* only y_true, y_pred were given; pass a table that counts y_score too$"),
         *((lambda value=value, slope=slope: Rate("odds", "y_pred", value=value, slope=slope),
            "^value .*of rate 'odds'") for value, slope in [
             (lambda r: r**2, None), (None, lambda r: 2 * r), (lambda r: 1 - r, lambda r: -np.ones_like(r)),

@@ -39,6 +39,13 @@ def test_intervals_of_ratios_are_fiellers():
     assert found == pytest.approx(tuple(expected))
 
 
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e7, 1e12])
+def test_intervals_of_ratios_of_any_size_have_all_digits(size):
+    found = Linearized(moments_of(0.4, 0.01, 0.9, 0.02, 0.0), "ratio").limits((Z, Z), (0.0, np.inf))
+    larger = Linearized(moments_of(0.4 * size, 0.01 * size**2, 0.9, 0.02, 0.0), "ratio").limits((Z, Z), (0.0, np.inf))
+    assert larger == pytest.approx((found[0] * size, found[1] * size), rel=1e-13)
+
+
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [

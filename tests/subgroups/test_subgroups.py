@@ -398,6 +398,7 @@ def test_scans_of_more_than_can_be_reported_say_so():
         ({"compare": "between_groups"}, "compare must be one of 'to_rest', 'in_context'"),
         ({"compare": "in_context"}, "features is None: name columns of X"),
         ({"alternative": "equivalence"}, "alternative must be one of"),
+        ({"min_group_size": 10**12}, r"n_samples=.* no subgroup and its comparison group both have that many"),
         ({"min_group_size": 900}, "no subgroup and its comparison group both have that many"),
         ({"features": "height"}, "without an estimator the X of fit is the predictions"),
     ],
