@@ -62,18 +62,18 @@ Made = TypeVar("Made", IndividualFairnessTest, SubgroupScan)
 class FairnessAudit(ReportedAudit, GroupsTest):
     """Audit a model: every metric, every sensitive feature and every intersection, as one family of tests.
 
-    Null hypothesis of each comparison: the metric is equal in the two groups (with `margin`: it differs by no more).
-    Each is tested as by `FairnessTest`; one adjustment covers all of them, so that at most 5% of audits report even
-    one false positive, or about 5% if p-values are not exact.
+    Null hypothesis of each comparison: the metric is equal in the two groups (with `margin`: differs by no more). Tests
+    are those of `FairnessTest`; one adjustment covers all, so at most 5% of audits (about 5% if p-values are not exact)
+    report any false positive.
 
     Parameters
     ----------
     estimator : fitted estimator, optional
         The model; None: the `X` of `fit` is the predictions.
     metrics : "standard", str, Rate, ScoreMetric, callable, or list or dict of these, default="standard"
-        As `metric` of `FairnessTest`. "standard": selection rate, true and false positive rate, precision and accuracy;
-        with scores also AUC and calibration; with more than two labels accuracy and balanced accuracy; for numbers
-        mean prediction and residual, mean squared and absolute error. Without true labels, those that need none.
+        As `metric` of `FairnessTest`. "standard": selection rate, true and false positive rate, precision, accuracy;
+        with scores also AUC and calibration; with over two labels accuracy and balanced accuracy; for numbers mean
+        prediction and residual, mean squared and absolute error; without true labels, those that need none.
     intersections : bool, default=True
         Whether to cross the sensitive features as well.
     compare : {"between_groups", "to_overall", "to_rest"}, default="between_groups"
@@ -92,11 +92,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     confidence_level : float, default=0.95
         Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999
-        Resamples of each null distribution; raised if otherwise no result could be significant.
+        Resamples per null distribution; raised if no result could otherwise be significant.
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
         As in `FairnessTest`.
     labelled : {"at_random", None}, default=None
-        As in `LabelledFairnessTest`, which tests the rates that need labels if some people have none.
+        As in `LabelledFairnessTest`, if some people have no true label.
     pos_label : label, optional
         The positive label.
     prediction_threshold : float, optional
@@ -104,16 +104,16 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         The estimator's method that gives scores.
     positive_means : str, optional
-        What happens to people who are predicted positive, as a participle: "denied", "rated high-risk".
+        What a positive prediction does to people, as a participle: "denied", "rated high-risk".
     favorable : bool, optional
-        Whether a positive (or a higher) prediction is good for people, for words and colours of reports.
+        Whether a positive (or higher) prediction is good for people; affects reports.
     unit : str, default="people"
         What reports call the rows, in the plural: "answers" of a language model.
     individual : bool or IndividualFairnessTest, optional
         Also test individual fairness, by this test.
     scan : bool or SubgroupScan, optional
-        Also search for further subgroups, by this scan. True: equalized odds (without true labels the selection rate)
-        of combinations of two sensitive features.
+        Also search for subgroups, by this scan. True: equalized odds (without true labels selection rate) of
+        combinations of two sensitive features.
     impact : bool, default=False
         Also make an `impact_table` of each feature and intersection.
     random_state : int, RandomState, Generator or None
@@ -127,8 +127,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ----------
     comparisons_ : DataFrame
         As of `FairnessTest`, with ``feature``, ``verdict``, ``sentence`` and ``minimum_detectable``: the smallest
-        disparity that the comparison would have detected with power .8 at the level that the smallest p-value has to
-        meet.
+        disparity detected with power .8 at the level that the smallest p-value must meet.
     breaking_point_ : DataFrame
         As of `FairnessTest`.
     by_group_ : DataFrame
@@ -138,11 +137,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     rejected_, concern_ : bool
         Whether it is at most ``1 - confidence_level``.
     excluded_ : DataFrame
-        Groups and comparisons that were left out, and why.
+        Groups and comparisons left out, and why.
     record_ : AuditRecord
         What reports are made from.
     individual_, scan_, impact_ : object
-        Results of the further questions, each with a level of its own; None if not asked.
+        Results of these questions, each with its own level; None if not asked.
     pos_label_, negative_labels_, n_samples_ : object
         The positive label, the other labels, and the number of people.
 
@@ -156,11 +155,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     A family of k comparisons needs more than k / alpha resamples, so large audits take long.
 
     Holm's and Shaffer's adjustments hold however p-values depend on each other. Against everyone else, or the rest of a
-    parent group, the p-value of a rate is exact if those people are a random sample; if the number from each of their
-    groups was fixed in advance, the size is usually below the level (.088 at .05 in the worst case found).
+    parent group, a rate's p-value is exact if those people are a random sample; if their numbers by group were fixed in
+    advance, the size is usually below the level (.088 at .05 in the worst case found).
 
-    With "to_parents", a significant disparity is no sign of an interaction: if women differ from men whatever their
-    race, so do Black women.
+    With "to_parents", significance does not imply an interaction: if women differ from men in every race, so do Black
+    women.
 
     References
     ----------

@@ -56,7 +56,7 @@ def accept(record: AuditRecord, accepted: Mapping[str, str]) -> AuditRecord:
 def to_junit(record: AuditRecord) -> str:
     """Write an audit as JUnit's XML: a suite for each grouping, a case for each comparison.
 
-    A significant disparity is a failure; one that was accepted, and what was left out, is skipped, with the reason.
+    Significant disparities are failures; accepted ones, and what was left out, are skipped with the reason.
     """
     suites = ElementTree.Element("testsuites", name=_text(record.title))
 

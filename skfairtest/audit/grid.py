@@ -1,7 +1,7 @@
 """The grid of an audit: every group by every metric, how far it is from the others, and how sure that is.
 
-A number is the average of a group's disparities, weighted by the people on the other sides. A cell is significant if
-any comparison of its group is, in strata too.
+Numbers are averages of a group's disparities, weighted by the people on the other sides; a cell is significant if any
+of the group's comparisons is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -118,44 +118,40 @@ def impact_table(
     confidence_level: float = 0.95,
     method: str = "auto",
 ) -> pd.DataFrame:
-    """Compare each category's rate of selection, or of high scores, with the highest one: the table of adverse impact.
+    """Compare each category's selection (or scoring) rate with the highest: the table of adverse impact.
 
-    Null hypothesis of each row: the category has the same rate as the one whose rate is the highest in these data. The
-    test is that of ``FairnessTest(metric="selection_rate", compare="to_highest", disparity="ratio")``, which is valid
-    although the highest rate is chosen from the data. p-values are adjusted for the comparisons within a feature (or a
-    crossing), not for the number of features: `FairnessAudit` judges all of them together.
+    Null hypothesis of each row: the category has the same rate as the one with the highest rate in these data. The test
+    is ``FairnessTest(metric="selection_rate", compare="to_highest", disparity="ratio")``, which allows for choosing the
+    highest rate from the data. p-values are adjusted within a feature (or crossing), not over features: `FairnessAudit`
+    judges all together.
 
-    The test takes people as selected independently of each other. If candidates compete for the same position, one hire
-    from each shortlist for example, pass the shortlists as `strata`: each row's null hypothesis then is that both
-    categories have the same rate in every stratum, and the test is exact given how many of both were selected there.
+    People are assumed to be selected independently. If candidates compete, such as for one job per shortlist, pass the
+    shortlists as `strata`: each null hypothesis is then equal rates in every stratum, and the test is exact given how
+    many were selected there.
 
     Parameters
     ----------
     y_pred : array-like of shape (n_samples,), optional
-        The decisions; those who have the positive label were selected. An audit's table is made of its predictions.
+        Decisions: the positive label means selected. In an audit, its predictions.
     sensitive_features : array-like, frame or mapping
-        What divides people into categories: one or several columns of length n_samples. Missing values are allowed:
-        these people are of unknown category.
+        The categories: one or several columns of length n_samples. A missing value is an unknown category.
     y_score : array-like of shape (n_samples,), optional
-        Scores in place of `y_pred`. Then those above the median of all scores are "selected", and rates are scoring
-        rates.
+        Scores instead of `y_pred`: people above the median of all scores are "selected".
     pos_label : label, optional
-        The label in `y_pred` of those who were selected, as in `FairnessTest`.
+        The label that means selected, as in `FairnessTest`.
     intersections : bool, default=True
-        Whether to cross the features as well. A person whose category is unknown in one of them is unknown in the
-        crossing.
+        Whether to cross features as well. A category unknown in one feature is unknown in the crossing.
     strata : array-like, frame or mapping, optional
-        Compare people of the same stratum: a list, a job, a site. Ratios are Mantel and Haenszel's, which can exceed 1;
-        shortfalls are added over strata.
+        Compare people of the same list, job or site. Ratios are Mantel and Haenszel's, which can exceed 1; shortfalls
+        are summed.
     clusters : array-like of shape (n_samples,), optional
-        Rows that belong together, such as several decisions on one person. The test of each row flips the signs of
-        clusters, always with the same seed.
+        Rows that belong together, such as decisions on one person. The test flips the signs of clusters, with a fixed
+        seed.
     smallest_share : float, default=0.02
-        Categories with a smaller share of the people whose category is known (or with a single person) are shown but
-        not compared; they are not part of the pool either. A category that shares no stratum with the highest is not
-        compared.
+        Categories with a smaller share of the people of known category (or a single person) are shown but neither
+        compared nor pooled. Nor is a category compared that shares no stratum with the highest.
     confidence_level : float, default=0.95
-        Of the intervals, which hold for all pairs of compared categories together; one minus it is the level.
+        Of the intervals of all pairs of compared categories jointly; one minus the level.
     method : {"auto", "exact", "asymptotic"}, default="auto"
         As in `FairnessTest`.
 
@@ -167,24 +163,23 @@ def impact_table(
         ``feature``, ``category``
             None is the unknown category.
         ``n``, ``share``, ``selected``, ``rate``
-            People, their share of those whose category is known, how many were selected, and their share.
+            People, their share of those of known category, the number selected, and its share.
         ``compared``, ``highest``
-            Whether the category is compared, and whether it has the highest rate of those that are.
+            Whether the category is compared, and has the highest rate of those compared.
         ``ratio``, ``ci_low``, ``ci_high``, ``p_value``, ``p_value_adjusted``, ``significant``, ``method``
             The ratio of the rate to the highest one, and its test. ``significant`` is by ``p_value_adjusted``.
         ``below_four_fifths``
             Whether the ratio is below 4/5, in whole numbers.
         ``standard_deviations``
-            The difference of the two rates in standard deviations: the pooled z statistic, over strata Mantel and
-            Haenszel's.
+            The pooled z statistic of the two rates, over strata Mantel and Haenszel's.
         ``shortfall_pool``, ``shortfall_highest``
-            How many more would have been selected at the rate of all compared people, and at the highest rate.
+            How many more would be selected at the rate of all compared people, and at the highest rate.
         ``to_four_fifths``
             How many more have to be selected for a ratio of 4/5.
         ``flips_four_fifths``, ``flips_test``
-            How many changed decisions on this category bring the ratio to the other side of 4/5, and how many change
-            the result of the exact test of this pair alone, at the level: more selections if it is significant, else
-            fewer (NA: no number does, or there are several strata, or clusters).
+            How many changed decisions on this category move the ratio across 4/5, and how many reverse the exact test
+            of this pair alone: more selections if it is significant, else fewer (NA: none does, or there are several
+            strata or clusters).
 
     Raises
     ------
@@ -194,7 +189,7 @@ def impact_table(
     Warns
     -----
     UserWarning
-        If one of several features or crossings cannot be compared; its categories are shown.
+        If a feature or crossing cannot be compared; its categories are still shown.
 
     See Also
     --------
@@ -207,7 +202,7 @@ def impact_table(
 
     Examples
     --------
-    Two of 10 women and 15 of 25 men are hired; of 3 people the sex is not known.
+    2 of 10 women, 15 of 25 men and 1 of 3 people of unknown sex are hired.
 
     >>> from skfairtest import impact_table
     >>> hired = [1] * 2 + [0] * 8 + [1] * 15 + [0] * 10 + [1, 0, 0]

@@ -45,11 +45,10 @@ def comparison_name(setup: Setup, row: Any) -> tuple[str, ...]:
 class DisparityDisplay(GroupDisplay):
     """Forest plot of the comparisons of a test or an audit, or of the subgroups of a scan.
 
-    Each pair of groups has the group with the smaller value first, and the strongest evidence is on top. Significant
-    disparities are orange diamonds, the others blue circles; where a test certifies, the legend says what they are. For
-    a `SubgroupScan`, those in its `comparisons_` are drawn, in their order. An arrow marks an interval that extends
-    beyond the plot. A metric that looks at all groups at once has no disparity to draw; such comparisons are counted
-    below the axis.
+    The group with the smaller value comes first, and the strongest evidence is on top. Significant disparities are
+    orange diamonds, others blue circles (if a test certifies, the legend explains them). A `SubgroupScan` is drawn in
+    the order of its `comparisons_`. An arrow marks an interval that extends beyond the plot. Comparisons of all groups
+    at once have no disparity and are counted below the axis.
 
     Parameters
     ----------
@@ -60,26 +59,25 @@ class DisparityDisplay(GroupDisplay):
     concern : ndarray of bool, shape (n_comparisons,)
         Which of them are significant.
     p_value : ndarray of shape (n_comparisons,)
-        Adjusted p-values; if there are too many comparisons, those with the smallest are drawn.
+        Adjusted p-values; the smallest are drawn if there are too many.
     null : float, default=0
         The disparity of equal groups: 0, for ratios 1.
     margin_bounds : tuple of float, optional
         Tolerated disparities.
     factor : float, default=1.0
-        What numbers on the axis are multiplied by: 100 where they are percentage points.
+        Multiplies numbers on the axis: 100 for percentage points.
     xlabel : str, default="disparity"
         What is on the axis.
     n_hidden : int, default=0
-        Number of comparisons that do not fit this axis.
+        Comparisons that do not fit this axis.
     metric_name : str, default=""
-        The metric in words, if there is one: the title of the drawing.
+        The metric in words, as the title.
     estimator_name : str, optional
-        What the title says beside it.
+        The model, in the title.
     models : (ndarray, ndarray), optional
-        Of a `PairedFairnessTest`: the disparities under models A and B, whose difference is `disparity`. What is drawn
-        is a line from A (hollow) to B for each comparison.
+        Of a `PairedFairnessTest`: disparities under models A and B, drawn as a line from A (hollow) to B.
     meanings : (str, str), default=("significant", "not significant")
-        What the legend calls comparisons that are marked and those that are not.
+        What the legend calls marked and unmarked comparisons.
 
     Attributes
     ----------
@@ -309,15 +307,14 @@ class DisparityDisplay(GroupDisplay):
 class NullDistributionDisplay(GroupDisplay):
     """The null distribution of the statistic with the strongest evidence, and the observed value.
 
-    Outcomes at least as extreme as the data are orange and hatched. For rates, every outcome is enumerated, given the
-    number of events in both groups together. The unconditional test does not condition on that number: its p-value is
-    never above the hatched area, and usually below it. For other metrics it is the histogram of the resamples, or a
-    normal distribution.
+    Outcomes at least as extreme as the data are orange and hatched. Outcomes of rates are enumerated given the number
+    of events in both groups; the unconditional test's p-value is at most the hatched area, and usually below it. Other
+    metrics have a histogram of resamples or a normal distribution.
 
     Parameters
     ----------
     null_distribution : NullHistogram
-        What was drawn; ``null_distribution.note`` explains it and how it relates to the p-value.
+        What was drawn; its ``note`` relates it to the p-value.
     comparison : str, default=""
         What was compared.
     estimator_name : str, optional

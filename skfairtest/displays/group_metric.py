@@ -20,10 +20,10 @@ from skfairtest.report.sentences import metric_title
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GroupMetricDisplay(GroupDisplay):
-    """Values of a metric by group, each with its interval and the number of people it is based on.
+    """Values of a metric by group, with intervals and numbers of people.
 
-    Values based on fewer than ten people are hollow. Intervals are pointwise: two groups can differ significantly
-    although their intervals overlap. `DisparityDisplay` shows the differences.
+    Values based on fewer than ten people are hollow. Intervals are pointwise: groups whose intervals overlap can differ
+    significantly. `DisparityDisplay` shows differences.
 
     Parameters
     ----------
@@ -32,19 +32,19 @@ class GroupMetricDisplay(GroupDisplay):
     value, ci_low, ci_high : ndarray of shape (n_rows,)
         Values and their limits.
     n_effective : ndarray of int, shape (n_rows,)
-        Number of people that each value is based on.
+        People behind each value.
     small : ndarray of bool, shape (n_rows,)
         Which of them are few.
     reference : float, optional
-        Everybody's value.
+        The value of all people.
     factor : float, default=1.0
-        What numbers on the axis are multiplied by: 100 where they are percentages.
+        Multiplies numbers on the axis: 100 for percentages.
     xlabel : str, default="value"
         What is on the axis.
     metric_name : str, default=""
-        The metric in words, if there is one: the title of the drawing.
+        The metric in words, as the title.
     estimator_name : str, optional
-        What the title says beside it.
+        The model, in the title.
 
     Attributes
     ----------

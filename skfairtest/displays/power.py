@@ -30,16 +30,15 @@ EXACT_SIZES, SIZES = 12, 80
 class PowerDisplay(GroupDisplay):
     """The smallest disparity that can be detected, against the number of people tested.
 
-    A disparity on the line is detected with the given probability, one above it with a larger probability. The line
-    depends on the design, not on the observed disparity: it is not "observed power".
+    A disparity on the line is detected with the given probability, larger ones more often. The line depends on the
+    design, not on the observed disparity: it is not "observed power".
 
     Parameters
     ----------
     n_samples : ndarray of shape (n_sizes,)
         Numbers of people in both groups that are compared.
     detectable : ndarray of shape (n_sizes,)
-        Smallest disparity found: absolute differences, or ratios of the larger value over the smaller; NaN where there
-        is none.
+        Smallest detectable absolute differences, or ratios of the larger value to the smaller; NaN if there is none.
     power : float, default=0.8
         Probability of finding it.
     alpha : float, default=0.05
@@ -71,9 +70,9 @@ class PowerDisplay(GroupDisplay):
 
     Notes
     -----
-    By default the normal approximation of the score test is used; the exact test needs slightly larger disparities in
-    small groups. If a disparity can go in both directions, the larger of the two is drawn. The paper draws the smallest
-    difference that was rejected in the data, which has a power of about one half.
+    By default the normal approximation of the score test is used; in small groups the exact test needs slightly larger
+    disparities. If both directions are possible, the larger disparity is drawn. The paper draws the smallest difference
+    rejected in the data, with a power of about one half.
 
     References
     ----------
@@ -109,14 +108,13 @@ class PowerDisplay(GroupDisplay):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what the comparison with the strongest evidence would detect among more people, or fewer.
+        """Draw what the strongest comparison would detect among more or fewer people.
 
         Parameters
         ----------
         test : FairnessTest
-            A fitted test without control features. The baseline is the value of the other side. The shares of the
-            groups, and of those who meet the rate's condition, stay the same. The level is the one that Holm's
-            adjustment leaves.
+            A fitted test without control features. The baseline is the other side's value; shares of groups, and of
+            people who meet the rate's condition, stay the same. The level is what Holm's adjustment leaves.
         power : float, default=0.8
             Probability of finding a disparity.
         n_samples : array-like of shape (n_sizes,), optional
@@ -208,8 +206,7 @@ class PowerDisplay(GroupDisplay):
         disparity : {"difference", "ratio"}, default="difference"
             What is compared.
         method : {"normal", "exact"}, default="normal"
-            Approximate disparities, or those of the exact test by `minimum_detectable_disparity`, which takes seconds
-            for thousands of people.
+            Approximate, or exact by `minimum_detectable_disparity`, which takes seconds for thousands of people.
         name : str, optional
             What the line is called in the legend.
         ax : matplotlib Axes, optional

@@ -29,20 +29,20 @@ METHODS = ("auto", "exact", "asymptotic")
 class ThresholdDisplay:
     """Disparity of a rate between two groups against the decision threshold, and where equality is rejected.
 
-    Null hypothesis at each threshold: among the people who meet the rate's condition, the event is equally probable in
-    both groups if a score at or above the threshold is a positive prediction. The test is that of `FairnessTest` with
-    one comparison. The grey band holds the disparities at which equality is not rejected, given the number of events in
-    both groups together; diamonds mark where the line leaves it. Tests and intervals are pointwise: each is valid at a
-    threshold that was chosen beforehand. Looking for a threshold at which nothing is rejected is multiple testing.
+    Null hypothesis at each threshold: if scores from the threshold on are positive predictions, the event is equally
+    probable in both groups among people who meet the rate's condition. The test is that of `FairnessTest` with one
+    comparison. The grey band holds disparities at which equality is not rejected, given the number of events in both
+    groups; diamonds mark where the line leaves it. Tests and intervals are pointwise, valid at a threshold chosen
+    beforehand: searching for one without rejection is multiple testing.
 
     Parameters
     ----------
     thresholds : ndarray of shape (n_thresholds,)
         A prediction is positive if its score is at or above the threshold.
     disparity, ci_low, ci_high : ndarray of shape (n_thresholds,)
-        Differences of the rate and their limits; NaN where nobody in a group meets the condition.
+        Differences of the rate and their limits; NaN if a group has no one who meets the condition.
     kept_low, kept_high : ndarray of shape (n_thresholds,)
-        Smallest and largest difference that would not be rejected.
+        Smallest and largest differences not rejected.
     rejected : ndarray of bool, shape (n_thresholds,)
         Where the difference is rejected.
     confidence_level : float, default=0.95
@@ -131,7 +131,7 @@ class ThresholdDisplay:
         estimator : fitted estimator
             A model with ``predict_proba`` or ``decision_function``.
         X, y : array-like
-            Features and true labels; `y` may be None where the rate needs none.
+            Features and true labels; `y` may be None if the rate needs none.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples (several are crossed).
         metric : str or Rate, default="selection_rate"
@@ -198,7 +198,7 @@ class ThresholdDisplay:
         Parameters
         ----------
         y_true : array-like of shape (n_samples,) or None
-            True labels; None where the rate needs none.
+            True labels; None if the rate needs none.
         y_score : array-like of shape (n_samples,)
             Scores of the positive label.
         sensitive_features : array-like, frame or mapping
@@ -206,15 +206,15 @@ class ThresholdDisplay:
         metric : str or Rate, default="selection_rate"
             A rate, or a criterion of one rate.
         group, other : label or tuple of labels, optional
-            The groups that are compared; with `group` alone it is compared with everyone else. Without either, the two
-            groups, or of several the largest against everyone else.
+            The groups to compare; `group` alone is compared with everyone else. By default the two groups, or the
+            largest of several with everyone else.
         thresholds : int or array-like, default=100
-            Thresholds to look at, or their maximum number: then they are the scores of the people compared, or
-            quantiles of these if there are more.
+            Thresholds, or their maximum number: then the compared people's scores, or quantiles of them if there are
+            more.
         confidence_level : float, default=0.95
             Of the intervals; one minus it is the level of the tests.
         method : {"auto", "exact", "asymptotic"}, default="auto"
-            As in `FairnessTest`; "auto" is "asymptotic" where exact tests at all thresholds would take long.
+            As in `FairnessTest`; "auto" is "asymptotic" if exact tests would take long.
         pos_label : label, optional
             As in `FairnessTest`.
         name : str, optional

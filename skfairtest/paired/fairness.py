@@ -49,42 +49,40 @@ MANY = 10
 class PairedFairnessTest(FairnessTest):
     """Test whether a disparity between groups differs between two models that judge the same people.
 
-    Null hypothesis: the disparity of `metric` between the groups compared is the same under both models. That is, the
-    change of the metric from model A to model B is the same in these groups, whatever it is, and however often the
-    models disagree in either. In one group alone, it is that the rate is the same under both models: McNemar's exact
-    test.
+    Null hypothesis: the disparity of `metric` between two groups is the same under both models, that is, the metric
+    changes by the same amount in both, however often the models disagree in either. With a single group: the rate is
+    the same under both models (McNemar's exact test).
 
-    Of a rate whose condition does not depend on the prediction (selection rate, true and false positive rate, accuracy)
-    the change is the mean of d = b - a among those who meet the condition, where a and b say whether the event happens
-    under each model. It is tested by the score test of two such means, whose p-value is the larger of the normal one
-    and that in samples from the most likely distributions that satisfy the null hypothesis. Other metrics (precision,
-    F1, ROC AUC, functions of your own) are tested by permuting labels, with the parts of each person in both models'
-    linearized errors subtracted, which has the covariance of the models in it.
+    If a rate's condition does not depend on the prediction (selection rate, true and false positive rate, accuracy),
+    its change is the mean of d = b - a among those who meet the condition; a and b are 1 if the event happens under the
+    model, else 0. Two such means are compared by a score test; its p-value is the larger of the normal one and that in
+    samples from the most likely distributions under the null hypothesis. Other metrics (precision, F1, ROC AUC, your
+    own functions) are tested by permuting labels, with an error that includes the covariance of the models.
 
     Parameters
     ----------
     estimator_a, estimator_b : fitted estimators, optional
-        Model A, such as the one in production, and model B, the candidate. None for both: the `X` of `fit` holds the
-        predictions of A and B as two columns.
+        Model A, such as the one in production, and model B, the candidate. None for both: the two columns of `X` in
+        `fit` are their predictions.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
-        As in `FairnessTest`; every metric that has a value of each group, and is compared by differences.
+        As in `FairnessTest`: any metric with a value for each group, compared by differences.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
-        With whom each group is compared: ``compare="to_reference"`` follows.
+        The group that each is compared with; implies ``compare="to_reference"``.
     alternative : {"two-sided", "greater", "less", "fairer"}, default="two-sided"
-        "greater": the disparity, of the group less the other, is greater under model B. "fairer": it is smaller in size
-        under model B, in every comparison, for rates whose condition no model decides; `p_value_` then is the largest
-        comparison's, `concern_` says that this was not certified, and values are sizes of disparities.
+        "greater": the disparity (group minus other) is greater under model B. "fairer": it is smaller in size under
+        model B in every comparison, only for rates whose condition does not depend on the prediction; `p_value_` is
+        then the largest of the comparisons', `concern_` says that this was not certified, and values are sizes of
+        disparities.
     margin : float, optional
-        Only with "fairer": by how much the disparity of model B may be larger in size than that of model A, so that B
-        counts as no less fair. None: by nothing, B must be fairer.
+        Only with "fairer": by how much model B's disparity may exceed model A's in size. None: B's must be smaller.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
         As in `FairnessTest`.
     confidence_level : float, default=0.95
-        Of intervals; one minus it is the level of the test.
+        Of intervals; one minus the level.
     n_resamples : int, default=9999
-        Resamples drawn where a null distribution is not enumerated.
+        Resamples, if a null distribution is not enumerated.
     pos_label : label, optional
         As in `FairnessTest`.
     prediction_threshold : float, optional
@@ -92,7 +90,7 @@ class PairedFairnessTest(FairnessTest):
     response : {"auto", "predict_proba", "decision_function", "predict"}, default="auto"
         As in `FairnessTest`.
     random_state : int, RandomState, Generator or None
-        Seed of what is drawn, and of the predictions of randomised models.
+        Seed of the resamples and of randomised models' predictions.
     n_jobs : int, optional
         Number of processes; the result does not depend on it.
     verbose : int, default=0
@@ -101,38 +99,38 @@ class PairedFairnessTest(FairnessTest):
     Attributes
     ----------
     p_value_ : float
-        The global p-value: the smallest familywise-adjusted comparison.
+        The smallest familywise-adjusted p-value.
     rejected_, concern_ : bool
         ``p_value_ <= 1 - confidence_level``: a disparity differs between the models.
     statistic_, disparity_ : float
-        Of the comparison that sets `p_value_`; the disparity is that under model B less that under model A.
+        Of the comparison that sets `p_value_`; the disparity under model B minus that under model A.
     confidence_interval_ : tuple of float
         Limits of that comparison's disparity, simultaneous over all comparisons.
     disparities_ : DataFrame
-        One row per comparison: ``disparity_a`` and ``disparity_b``, and their ``difference``. Over strata of a metric
-        that is no rate they are weighted by what both models' values are divided by on average.
+        One row per comparison: ``disparity_a`` and ``disparity_b``, and their ``difference``. Strata of other metrics
+        than rates are weighted by the average denominator of the two models.
     by_model_ : DataFrame
-        The metric's ``value_a`` and ``value_b`` in each stratum and group, and how many people are there (``n``).
+        ``value_a``, ``value_b`` and the number of people ``n`` in each stratum and group.
     by_group_, comparisons_, excluded_, homogeneity_ : DataFrame
-        As of `FairnessTest`; values of groups are changes from model A to model B.
+        As of `FairnessTest`; group values are changes from model A to B.
     standardized_differences_ : DataFrame
-        Without rows.
+        Empty.
     breaking_point_ : DataFrame
-        Not there, as the error says: a change of two models is no rate.
+        Not available: raises an error.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
-        Statistics that were sampled; None where none were.
+        Sampled statistics; None if none were sampled.
     p_value_interval_ : tuple of float
         95% limits of the Monte-Carlo error of `p_value_`.
     method_, variance_, within_, adjust_ : str or None
         What was run, as of `FairnessTest`.
     n_resamples_ : int
-        How many resamples were drawn.
+        Number of resamples.
     binning_error_ : float
-        0: predictions of two models are not in bins.
+        Always 0: there are no bins.
     groups_ : list
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
-        The label counted as positive; None where no metric asks.
+        The positive label; None if no metric needs one.
     negative_labels_ : list
         The other labels.
     n_samples_, n_unknown_ : int
@@ -144,8 +142,8 @@ class PairedFairnessTest(FairnessTest):
 
     Notes
     -----
-    Comparing two intervals, or two p-values of one model each, is no test of the difference: the same people are behind
-    both, and a disparity that is significant under A and not under B may be the same under both.
+    Comparing two models' intervals or p-values does not test their difference: a disparity that is significant only
+    under A may be the same under both.
 
     References
     ----------
@@ -215,15 +213,15 @@ class PairedFairnessTest(FairnessTest):
         y_true : array-like of shape (n_samples,), or None
             True labels; None where the metrics need none.
         y_pred_a, y_pred_b : array-like of shape (n_samples,)
-            Predictions of both models for the same people; not needed where the metrics read scores alone.
+            Both models' predictions for the same people; not needed if metrics read only scores.
         y_score_a, y_score_b : array-like of shape (n_samples,), optional
-            Scores of the positive label, for metrics that need them beside predictions.
+            Scores of the positive label, if metrics need them.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
         control_features : array-like, frame or mapping, optional
             Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
+            Weights, at least 0.
         clusters : array-like of shape (n_samples,), optional
             Who belongs together.
         **params
@@ -431,18 +429,17 @@ class ModelComparison(Pages):
     Parameters
     ----------
     baseline : str
-        The name of the model that all others were compared with.
+        The name of the model that the others were compared with.
     tests : mapping of str to PairedFairnessTest
         The fitted test of each candidate (model B) against the baseline (model A).
     results : DataFrame
-        One row per candidate, with its strongest evidence: ``metric``, ``group``, ``other``, ``disparity_a`` (of the
-        baseline), ``disparity_b``, their ``difference`` with ``ci_low`` and ``ci_high``, ``disparity_b_low`` and
-        ``disparity_b_high`` (limits of `FairnessTest` for ``disparity_b``), ``p_value`` (over this candidate's
-        comparisons), ``p_value_adjusted`` (over the candidates too) and ``significant`` (with
-        ``alternative="fairer"``: certified). With `accuracy_margin` there are ``accuracy_a``, ``accuracy_b`` and
-        ``p_value_accuracy``.
+        Each candidate's strongest evidence: ``metric``, ``group``, ``other``, ``disparity_a`` (of the baseline),
+        ``disparity_b``, their ``difference`` with ``ci_low`` and ``ci_high``, ``disparity_b_low`` and
+        ``disparity_b_high`` (limits of `FairnessTest`), ``p_value`` (over this candidate's comparisons),
+        ``p_value_adjusted`` (over candidates too) and ``significant`` (with "fairer": certified). With
+        `accuracy_margin` also ``accuracy_a``, ``accuracy_b`` and ``p_value_accuracy``.
     confidence_level : float
-        Of all differences together, and of all limits of ``disparity_b`` together.
+        Of all differences jointly, and of all limits of ``disparity_b`` jointly.
     alternative : {"two-sided", "greater", "less", "fairer"}
         As of `PairedFairnessTest`.
     accuracy_margin : float or None
@@ -545,34 +542,34 @@ def compare_models(
 ) -> ModelComparison:
     """Compare the disparities of several candidates with those of one baseline, on the same people.
 
-    Null hypothesis of each candidate: its disparities are those of the baseline. With ``alternative="fairer"`` it is
-    that one of them is not smaller in size, and with `accuracy_margin` that this holds or that the accuracy is lower by
-    the margin or more; the p-value is the largest of these hypotheses' (Berger 1982), and that of accuracy is exact.
+    Null hypothesis of each candidate: its disparities equal the baseline's. With ``alternative="fairer"``: at least one
+    is not smaller in size, or, with `accuracy_margin`, the accuracy is lower by the margin or more; the p-value is the
+    largest of these hypotheses' (Berger 1982), and that of accuracy is exact.
 
-    p-values are adjusted by Holm's method over the comparisons of each candidate, and then over the candidates;
-    intervals are simultaneous over both (Bonferroni). What they say therefore holds for the candidate that looks best
-    too, if every model that was tried is among them and none was trained or tuned on these people.
+    p-values are adjusted by Holm's method over each candidate's comparisons, then over candidates; intervals are
+    simultaneous over both (Bonferroni). They are therefore valid for the best-looking candidate too, if all models that
+    were tried are included and none was trained or tuned on these people.
 
     Parameters
     ----------
     models : mapping of str to model, or sequence of models
-        Fitted estimators; without `X`, the predictions of each model, of shape (n_samples,). Models in a sequence are
-        called after their place: ``"model 0"``, ``"model 1"``.
+        Fitted estimators; without `X`, each model's predictions, of shape (n_samples,). Models in a sequence are named
+        ``"model 0"``, ``"model 1"``, and so on.
     X : array-like, optional
-        What models predict from; None: `models` are predictions.
+        Features; None: `models` are predictions.
     y : array-like of shape (n_samples,), optional
         True labels; None where the metrics need none.
     baseline : str, optional
-        The name of the model that the others are compared with; None: the first.
+        The name of the baseline; None: the first model.
     sensitive_features, control_features, clusters : array-like, frame or mapping
         As of `PairedFairnessTest`.
     predict_params : dict, optional
-        Further arguments of the models' ``predict``, as of `FairnessTest.fit`.
+        As in `FairnessTest.fit`.
     accuracy_margin : float, optional
-        Only with ``alternative="fairer"``: by how much, between 0 and 1, the accuracy of a candidate, over all people,
-        may be lower; 0: it has to be higher. None: accuracy is not tested.
+        Only with "fairer": by how much, from 0 to 1, a candidate's overall accuracy may be lower; 0: it must be higher.
+        None: accuracy is not tested.
     confidence_level : float, default=0.95
-        Of all intervals together; one minus it is the familywise level.
+        Of all intervals jointly; one minus the familywise level.
     **params
         Other parameters of `PairedFairnessTest`.
 
@@ -584,13 +581,13 @@ def compare_models(
     Raises
     ------
     ValueError
-        If there are fewer than two models, or the baseline is none of them.
+        If there are fewer than two models, or the baseline is not among them.
 
     Notes
     -----
-    Of n independent trainings, with confidence 1 - alpha at most a share ``1 - alpha ** (1 / n)`` of further ones would
-    beat the best on these people: 5% after 59 (Wilks 1941; less with ties). The report says so from ten candidates on.
-    It does not hold for an adaptive search.
+    After n independent trainings, with confidence 1 - alpha, at most a share ``1 - alpha ** (1 / n)`` of further ones
+    would beat the best on these people: 5% after 59 (Wilks 1941; less with ties). The report says so from ten
+    candidates on. This does not hold for adaptive searches.
 
     References
     ----------

@@ -1,7 +1,7 @@
 """Two models on the same samples: the change of a metric, how it is tested, and the values of both models.
 
-What this needs beside the engine: a metric whose value is a change, with the covariance of both models in its error;
-for rates whose condition no model decides the score test of two changes; and in one group McNemar's exact test.
+The error of a change includes the covariance of the models. Rates whose condition does not depend on the prediction
+have a score test, and in one group McNemar's exact test.
 """
 
 from collections import Counter
@@ -51,8 +51,7 @@ MODELS = ("a", "b")
 class Change(Functional):
     """The value of a metric under model B less that under model A, on the same samples.
 
-    Each sample's part of the error is the difference of its parts under both models, whose squares have the covariance
-    of the models in them (of areas under the ROC curve: DeLong).
+    A sample's part of the error is the difference of its parts under both models, as in DeLong's test of ROC areas.
     """
 
     def __init__(self, of_b: Functional, of_a: Functional) -> None:
@@ -89,8 +88,6 @@ class Change(Functional):
 
     def informative(self, counts: Floats) -> Floats:
         """The number of samples on which the error rests: the squared sum of squared parts over that of fourth powers.
-
-        Of a rate these are about as many as the models judge differently.
         """
         each = per_person(self.parts(counts)[1], counts)
         squares, fourth = (counts * each**2).sum(axis=-1), (counts * each**4).sum(axis=-1)
@@ -194,8 +191,8 @@ def paired(metric: Metric) -> Paired:
 class ChangeNull(core.NullDistribution):
     """The null distribution of the difference of two groups' changes from model A to model B.
 
-    With `sums`, counts of both models' events, it is that of the size of B's disparity less A's. A group that is
-    compared with all people is tested against the others, from whom it is farther by 1 / `times`.
+    With `sums` (counts of both models' events): of the size of B's disparity minus A's. A group compared with all
+    people is tested against the rest, whose distance is larger by 1 / `times`.
     """
 
     changes: statistics.Changes
@@ -373,7 +370,7 @@ def counts_of(metric: Paired, kinds: Kinds, pos_label: object, shape: tuple[int,
 def models_of(made: Evaluation, shape: tuple[int, ...], contrasts: Sequence[Contrast]) -> tuple[Floats, Floats]:
     """Return the metric under both models in every stratum and group, (2, S, G), and disparities of contrasts, (C, 2).
 
-    Over strata values are weighted by what both models' values are divided by on average.
+    Strata are weighted by the average denominator of the two models.
     """
     assert isinstance(made.metric, Paired)
     each = np.eye(shape[1], dtype=bool)

@@ -1,22 +1,18 @@
 """Two models on the same samples: is the mean of d = b - a, which is -1, 0 or 1, the same in two groups.
 
-a and b say of which samples an event happens under model A and under model B. In a group of n samples, of which `plus`
-have d = 1 and `minus` have d = -1, the mean of d is the change of the rate from A to B. Null hypothesis: the means of
-two groups differ by `edge` (0: the disparity between the groups is the same for both models). How often the models
-disagree may differ between groups, so labels are not exchangeable: permuting them rejects up to 17% of fair pairs at a
-level of 5% (`benchmarks/designs`). The statistic is the efficient score statistic, its variance that of the most
-likely distributions of d that satisfy the null hypothesis,
+a and b are 1 if the event happens under model A or B, so the mean of d is the change of the rate. Null hypothesis: the
+means of two groups differ by `edge` (0: both models have the same disparity). The models may disagree more often in one
+group, so permuting labels rejects up to 17% of fair pairs at a level of 5% (`benchmarks/designs`). The statistic is the
+efficient score statistic, with the variance of the most likely distributions under the null hypothesis,
 
     z = (mean_1 - mean_2 - edge) / sqrt(v_1 / n_1 + v_2 / n_2),   v = p_plus + p_minus - delta^2,
 
 and its p-value the larger of the normal one and that of z in samples from these two distributions (the estimated
-p-value of Lloyd 2008, or parametric bootstrap), enumerated where few outcomes are possible. The mean of a + b - 1 is of
-the same kind, and is tested alike.
+p-value of Lloyd 2008, or parametric bootstrap), enumerated if outcomes are few. The mean of a + b - 1 is tested alike.
 
-Over several strata, distances and variances are summed. Every stratum has a likeliest mean of its own, around which few
-samples lie too closely (Neyman and Scott 1948): of matched pairs, the sum of the v is half of what it should be. The
-variance is therefore at least the sum of unbiased ones: the variances within both groups, or, where a group has one
-sample, the square of the stratum's distance.
+Over strata, distances and variances are summed. Small samples lie too close to their stratum's likeliest mean (Neyman
+and Scott 1948; for matched pairs v is half of what it should be), so the variance is at least the sum of unbiased ones:
+those within both groups, or, if a group has one sample, the squared distance.
 
 References
 ----------
@@ -146,8 +142,8 @@ def _variance(counts: Floats, delta: Floats) -> Floats:
 def common_mean(counts: Floats, edge: Floats) -> Floats:
     """Return the most likely mean of the second group, given that the first's is larger by `edge`.
 
-    The likelihood is concave with the derivative n (mean - delta) / v(delta): its maximum is where those of both groups
-    cancel. Counts (2, S, 3) and edges (..., 1) or (..., S) give an array (..., S).
+    The likelihood is concave: it is largest where both groups' derivatives n (mean - delta) / v(delta) cancel. Counts
+    (2, S, 3) and edges (..., 1) or (..., S) give an array (..., S).
     """
     (one, two), (n1, n2), (first, second) = counts, counts.sum(axis=-1), means_of(counts)
     first = first - edge
@@ -325,8 +321,8 @@ def limits_of_mean(counts: Integers, z: float) -> Floats:
 def not_worse(counts: Integers, margin: float) -> float:
     """Log p-value of the hypothesis that the mean of d, of counts (3,), is -margin or less: an exact score test.
 
-    It is the largest probability, among distributions with that mean, of a score statistic at least as large; the share
-    with d = 1 or -1 is looked for within exact limits (Berger and Boos 1994). Smaller means make it smaller.
+    The largest probability of a score statistic at least as large, over shares of d = 1 or -1 within exact limits
+    (Berger and Boos 1994).
 
     Examples
     --------
@@ -366,12 +362,11 @@ def compare_sizes(
     n_resamples: int = 9999,
     seed: np.random.SeedSequence | None = None,
 ) -> Tested:
-    """Test that the disparity of B is larger in size than that of A by at least a margin: abs(D_B) - abs(D_A) >= m.
+    """Test whether B's disparity exceeds A's in size by a margin or more: abs(D_B) - abs(D_A) >= m.
 
-    The null hypothesis is the union, over the sign t of D_B, of the intersections, over the sign s of D_A, of
-    t D_B - s D_A >= m. An intersection is rejected if one of its two hypotheses is at half the level (Bonferroni), a
-    union if both of its parts are: p = max over t of 2 min over s of p(t, s). D_B - D_A is the difference of the means
-    of d, and D_B + D_A that of the means of a + b - 1, so that each p(t, s) is one of `compare_changes`.
+    The null hypothesis is the union over signs t of the intersections over signs s of t D_B - s D_A >= m, so with
+    Bonferroni p = max over t of 2 min over s of p(t, s). D_B - D_A is a difference of means of d, and D_B + D_A of
+    means of a + b - 1, so `compare_changes` gives each p(t, s).
 
     Examples
     --------
