@@ -167,7 +167,7 @@ def test_models_of_a_split_that_train_in_seconds_come_out_as_stored_and_as_publi
         for key, found in split["audits"].items():
             assert found["lower_bound"] == pytest.approx(before["audits"][key]["lower_bound"], rel=0.02)
     rows = maity_tables.run(quick=True).rows
-    assert len(rows) == 12
+    assert len(rows) == 17
     assert all(row.agrees for row in rows)
 
 

@@ -431,7 +431,7 @@ def test_weights_of_strata_average_the_differences(weights, expected):
 
 
 def test_weights_by_all_people_are_the_treatment_of_the_decomposition(within):
-    # Freedman, Pisani and Purves: 43 and 39 % at the same composition.
+    # Freedman, Pisani and Purves: 43% and 39% at the same composition.
     test = berkeley(strata_weights=lambda women, men: women + men)
     parts = within.decompose(standard="pooled").parts.loc["treatment"]
     assert test.disparity_ == pytest.approx(parts["value"], rel=1e-9)
