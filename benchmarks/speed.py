@@ -122,7 +122,7 @@ def areas(n):
 
 
 def functions(n):
-    """A function of one's own, of rows with counts as weights."""
+    """A function that the user writes, of rows with counts as weights."""
     group, y_true, y_pred, _ = people(n)
     asked = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": group}
     return {
