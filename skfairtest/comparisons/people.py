@@ -134,8 +134,8 @@ class GroupsTest(Compared, ReportMixin):
         sample_weight : array-like of shape (n_samples,), optional
             The weight of each person, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Dependent rows, such as repeated decisions on one person. To test disparities within clusters, pass them as
-            `control_features`.
+            Dependent rows, such as repeated decisions on one person. The null hypothesis is still about the groups'
+            values; to test disparities within clusters, pass them as `control_features`.
         predict_params : dict, optional
             Further arguments of ``predict``. A model that predicts from groups, such as fairlearn's
             ``ThresholdOptimizer``, gets those compared, or ``predict_params={"sensitive_features": ...}``.

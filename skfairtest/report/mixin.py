@@ -137,7 +137,7 @@ class Pages(Answering):
         Raises
         ------
         ValueError
-            If it is no such text, was changed, or has another version's format.
+            If it is not such a text, was changed since, or was written in another version's format.
 
         Examples
         --------
@@ -296,9 +296,9 @@ class ReportMixin(Pages, ModelTest):
             ``p_value_interval``, ``comparisons``, ``method``, ``adjust``, ``n_resamples`` and ``pos_label``; of groups
             also ``by_group``, ``groups``, ``variance``, ``within`` and (with "equivalence") ``equivalence_interval``;
             of individual fairness also ``verdict``, ``standard_error``, ``lower_bound``, ``traces`` and
-            ``solver_report`` (for single people see `to_frame`). A frame is a list with a dict for each row. All values
-            are text, numbers, truth values, None, lists or dicts: undefined numbers are None, infinite ones "inf" and
-            "-inf".
+            ``solver_report``, but nothing about single people (see `to_frame`). A frame is a list with a dict for each
+            row. All values are text, numbers, truth values, None, lists or dicts: undefined numbers are None, infinite
+            ones "inf" and "-inf", tuples lists.
 
         Raises
         ------
