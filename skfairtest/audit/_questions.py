@@ -103,7 +103,6 @@ def _type_of(estimator: Any) -> str | None:
 
 
 def _fractions(column: Any, counts: Any) -> float:
-    """The share of people whose value is a number that is not whole."""
     numbers = column.numbers
     return 0.0 if numbers is None else float(np.average(numbers != np.floor(numbers), weights=counts))
 

@@ -50,7 +50,6 @@ class ReportedAudit(Compared, ReportMixin):
     impact_: pd.DataFrame | None
 
     def _set(self, record: AuditRecord) -> None:
-        """Take fitted attributes from the record of a fit."""
         self._say(record)
         self.individual_ = self.scan_ = self.impact_ = None
         held = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
@@ -137,7 +136,6 @@ def _spread(result: Result) -> list[str]:
 
 
 def _homogeneity(result: Result) -> list[str]:
-    """Say of one grouping whether disparities are the same in every stratum."""
     setup, shown = setup_of(result), (frames.homogeneity_columns, frames.comparisons_columns)
     said = homogeneity_sentences(setup, *(frames.frame_of(columns(result.comparisons)) for columns in shown))
     return [f"By {label(setup.features)}: {line}" for line in said]

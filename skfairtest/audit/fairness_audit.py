@@ -269,7 +269,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return self._fit(Inputs.of_fit(X, y, predict_params, **columns, **counted))
 
     def _fit(self, inputs: Inputs) -> Self:
-        """Audit what a fit is given; with `individual` and `scan` also by these."""
         super()._fit(inputs)
         X, y = inputs.X, inputs.y
         if (scan := self._scan(has_truth=y is not None)) is not None:
@@ -373,11 +372,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return LabelledSample.read(inputs.y, y_pred, self.labelled, sensitive_features=inputs.groups, **few)
 
     def _add(self, section: Report) -> None:
-        """Report something beside the comparisons."""
         self.record_ = replace(self.record_, beside=(*self.record_.beside, section))
 
     def _test_of(self, name: str, kind: type[Made]) -> Made | None:
-        """Return the test beside the comparisons that is wanted, not fitted."""
         given = getattr(self, name)
         if given is None or given is False:
             return None
@@ -431,7 +428,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return int(seed_sequence(self.random_state).generate_state(1)[0])
 
     def _check(self) -> tuple[Settings, list[Metric] | None]:
-        """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
         for name, (kind, what) in KINDS.items():
             value = getattr(self, name)
@@ -451,7 +447,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     @property
     def _is_standard(self) -> bool:
-        """Whether the metrics depend on the predictions."""
         return isinstance(self.metrics, str) and self.metrics == "standard"
 
     def _standard(self, sample: Sample) -> tuple[list[Metric], dict[str, str]]:

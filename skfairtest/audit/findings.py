@@ -89,7 +89,6 @@ def to_junit(record: AuditRecord) -> str:
 
 
 def _label(value: Any) -> str:
-    """A label as a record holds it, as it is written."""
     return label(tuple(value) if isinstance(value, list) else value)
 
 

@@ -162,7 +162,6 @@ def _cell(setup: Setup, metric: str, standing: Standing | None, scale: float) ->
 
 
 def _short(value: float) -> str:
-    """Write a number with three digits, as cells have room for."""
     return (number(value) if abs(value) >= 1000 else f"{value + 0.0:.3g}").replace("-", MINUS)
 
 
@@ -181,7 +180,6 @@ def _shade(setup: Setup, metric: str, disparity: float, scale: float) -> str:
 
 
 def _notes(setup: Setup, kinds: Sequence[str]) -> Iterator[str]:
-    """Say what marks and colours mean."""
     pairs = " from at least one other group" if setup.compare == "between_groups" else ""
     yield f"Significant: the group differs{pairs} by more than chance explains."
     yield (

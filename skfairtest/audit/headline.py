@@ -56,7 +56,6 @@ def _compared(record: AuditRecord) -> Iterator[dict[str, Any]]:
 
 
 def _first(rows: Iterable[Row]) -> list[Row]:
-    """Return the first comparison of each metric of each grouping."""
     chosen: dict[tuple[str, str], Row] = {}
     for row in rows:
         chosen.setdefault((row["feature"], row["metric"]), row)
@@ -146,7 +145,6 @@ def _unknown_groups(part: AuditPart) -> list[dict[str, Any]]:
 
 
 def _unknown(record: AuditRecord) -> Iterator[str]:
-    """Say of how many people a feature is not known, and what became of them."""
     people = record.n_samples
     for part in record.parts:
         for row in _unknown_groups(part) if len(part.sensitive) == 1 else ():
@@ -164,7 +162,6 @@ def people_compared(record: AuditRecord) -> str:
 
 
 def _observed(record: AuditRecord) -> Iterator[str]:
-    """Say which gaps were observed, and which could have been detected."""
     gaps, own = _by_size(record), {part.feature: standings(part) for part in record.parts}
     several = len({"" if row["plain"] else row["metric"] for row in gaps}) > 1
     enough = [row for row in gaps if not _few(row, own[row["feature"]])][:1]
@@ -187,7 +184,6 @@ def _observed(record: AuditRecord) -> Iterator[str]:
 
 
 def _missed(record: AuditRecord) -> Iterator[str]:
-    """Say which groups have no value, which were too small to tell, and how much was left out."""
     fewest, few, crossed = min(len(part.sensitive) for part in record.parts), [], list[bool]()
     undefined: dict[tuple[str, str], list[str]] = {}
     for part in record.parts:

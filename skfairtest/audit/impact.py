@@ -54,7 +54,6 @@ def _compare(
     rows: list[dict[str, Any]], people: Sample, *, smallest_share: float = SMALLEST_SHARE,
     confidence_level: float = 0.95, method: str = "auto",
 ) -> None:  # fmt: skip
-    """Add to the rows of categories how their rates of selection compare with the highest one."""
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
         raise ParameterError(f"smallest_share must be at least 0 and below 1; found {brief(smallest_share)}")
     places = [place for place, row in enumerate(rows) if row["n"] >= 2 and row["share"] >= smallest_share]
@@ -163,7 +162,7 @@ def impact_table(
         ``feature``, ``category``
             None is the unknown category.
         ``n``, ``share``, ``selected``, ``rate``
-            People, their share of those of known category, the number selected, and its share.
+            People, their share of those of known category, the number selected, and the selection rate.
         ``compared``, ``highest``
             Whether the category is compared, and has the highest rate of those compared.
         ``ratio``, ``ci_low``, ``ci_high``, ``p_value``, ``p_value_adjusted``, ``significant``, ``method``

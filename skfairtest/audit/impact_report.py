@@ -81,7 +81,6 @@ def impact_report(
 
 
 def _compared(table: pd.DataFrame) -> pd.DataFrame:
-    """The categories compared with the highest rate."""
     return table[table["compared"] & ~table["highest"]]
 
 
@@ -96,7 +95,6 @@ def below_sentences(table: pd.DataFrame) -> Iterator[str]:
 
 
 def _findings(compared: pd.DataFrame) -> Iterator[str]:
-    """Yield what a lawyer asks of the categories below four fifths: the rate, the ratio, the shortfall, and chance."""
     below = compared.query("below_four_fifths").sort_values(["significant", "ratio"], ascending=[False, True])
     for row in records(below.head(DESCRIBED)):
         chance = "statistically significant" if row["significant"] else "not significant, chance may explain it"
@@ -110,7 +108,6 @@ def _findings(compared: pd.DataFrame) -> Iterator[str]:
 
 
 def _few(table: pd.DataFrame) -> Iterator[str]:
-    """Yield a sentence about the categories with too few people to compare, if there are such."""
     top = table[table["highest"]].set_index("feature")["rate"].to_dict()
     few = [
         f"{label(row['category'])} ({pluralize(row['n'], 'person', 'people')}, "
@@ -153,14 +150,12 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
 
 
 def _rate(row: Mapping[str, Any], top: float, largest: float) -> Cell:
-    """Write a rate, with a bar from 0 and a line at four fifths of the highest; grey if it is not compared."""
     end, line = (round(100 * rate / largest, 2) for rate in (row["rate"], 0.8 * top))
     kind = "rate few" if not row["compared"] else "rate significant" if row["significant"] else "rate"
     return Cell(percent(row["rate"]), bar=None if math.isnan(end) else Bar(0.0, end, end, line, kind))
 
 
 def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool = False) -> Column:
-    """Return the column of a number that may be undefined."""
     return Column(head, under="" if under else None, shows=lambda row: "" if pd.isna(row[field]) else write(row[field]))
 
 

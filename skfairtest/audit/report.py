@@ -109,7 +109,6 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
 
 
 def _ranked(record: AuditRecord, n_shown: int) -> str:
-    """Say which disparities are told, the strongest or the largest observed."""
     if not record.n_found:
         return "The largest gaps observed, one for each metric and grouping:"
     rest = record.n_found - n_shown
@@ -121,7 +120,6 @@ def _ranked(record: AuditRecord, n_shown: int) -> str:
 
 
 def _left_out(record: AuditRecord) -> Iterator[Report]:
-    """Report what was left out and warned of, if anything was."""
     said = [f"Not compared by {label(names)}: {label(reason)}" for names, reason in record.not_compared]
     said += [f"Warning: {label(warning)}" for warning in record.warnings]
     tables: list[Table] = []
@@ -172,7 +170,6 @@ def _null_distribution(record: AuditRecord) -> Iterator[Report]:
 
 
 def _reproducing(record: AuditRecord) -> Iterator[str]:
-    """Say how the audit was called, and what its numbers can be traced back to."""
     found = record.provenance
     yield from record.sources
     yield (

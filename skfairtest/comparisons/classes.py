@@ -47,7 +47,6 @@ def by_label(metrics: Sequence[Metric], sample: Sample, settings: Settings, pos_
 
 
 def _of_label(rate: Rate, label: object) -> Rate:
-    """A rate that counts one label as positive."""
     words = {
         name: getattr(rate, name).replace(" positive", f" {label!r}").replace(" negative", f" not {label!r}")
         for name in ("happens", "among")

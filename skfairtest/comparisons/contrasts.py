@@ -1,9 +1,8 @@
 """The groups that take part and their contrasts, also against the group with the highest or lowest value.
 
-The data choose that group, so a plain test against it rejects equal groups too often. All pairs are therefore compared
-and adjusted, and only then are the pairs with the best group kept: the adjustment holds for any of them. An interval is
-extended to the limits of the group's other pairs if these reach further, so that it covers the disparity to the truly
-best group.
+The data choose that group, so a plain test against it rejects equal groups too often. All pairs are therefore adjusted
+before those with the best group are kept. An interval is extended to the limits of the group's other pairs, to cover
+the disparity to the truly best group.
 
 References
 ----------

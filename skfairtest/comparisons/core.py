@@ -114,14 +114,13 @@ EVIDENCE = ("log_p", "method", "n_extreme", "n_defined", "n_undefined", "n_tails
 class Comparison:
     """A comparison with all its numbers: the estimate, then its test, then its place in the family.
 
-    In a test without groups, `metric` is the quantity tested, and the values are NaN. The disparity lies within
-    `bounds`. `hypothesis`: equality of two values, if other comparisons can test it too; `sign`: of the statistic
-    relative to theirs. `strata`: labels of the strata in which both sides are defined, if there are several.
-    `undefined`: the reason; the p-value is then 1, because outcomes must not change the number of hypotheses.
+    Without groups, `metric` is the quantity tested, and values are NaN. The disparity lies within `bounds`.
+    `hypothesis`: an equality that other comparisons may test too; `sign`: of the statistic relative to theirs.
+    `strata`: labels of those in which both sides are defined, if several. `undefined`: the reason; the p-value is then
+    1, because outcomes must not change the number of hypotheses.
 
     `n_extreme` of `n_defined` `draws` are at least as extreme as the data; their p-value is multiplied by `n_tails`,
-    and is at least exp(`least_log_p`). `error`: the noncoverage that the adjustment allows the interval.
-    `at`: where two distributions differ most.
+    and at least exp(`least_log_p`). `error`: the interval's noncoverage. `at`: where two distributions differ most.
     """
 
     metric: str
@@ -330,7 +329,7 @@ class Design:
         """The rate that is equal if and only if this one is, and whether it is the complement.
 
         `scored` statistics of equality are of the rate, on any scale. Others are the same for the complement, up to
-        their sign, if differences of the rate itself are compared; otherwise each is a hypothesis of its own.
+        sign, only if differences of the rate itself are compared.
         """
         which, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
         what = (which, rate.label)
@@ -346,8 +345,8 @@ class Design:
     ) -> tuple[Equality | None, int]:
         """The hypothesis of a comparison, unless it is one-sided, and the sign of its statistic.
 
-        One-sided tests stay hypotheses of their own: swapping sides changes them. Equivalence within a margin is one
-        hypothesis in either order, which does not follow from those of other pairs.
+        Swapping sides changes one-sided tests, but not equivalence within a margin, which does not follow from other
+        pairs' hypotheses.
         """
         if question.directed or (callable(self.settings.strata_weights) and contrast.second is None):
             return None, 1  # a function may weigh strata differently if the sides are swapped
@@ -370,11 +369,10 @@ def groups_of(n_groups: int, contrast: Contrast) -> tuple[Booleans, Booleans]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The global p-value with its Monte Carlo limits, and whether there is a significant disparity.
+    """The global p-value with its Monte Carlo limits, and the verdict.
 
-    `leading`: the strongest evidence (grouping, comparison). `adjust`: the adjustment that was run; "shaffer" is Holm's
-    if no hypothesis follows from others. `n_hypotheses`: those of the family that decides; `level`: what the adjustment
-    leaves the smallest of their p-values.
+    `leading`: the strongest evidence (grouping, comparison). `adjust`: as run; "shaffer" is Holm's if no hypothesis
+    follows from others. `n_hypotheses`: in the deciding family; `level`: for its smallest p-value.
     """
 
     log_p: float = np.nan
@@ -392,9 +390,8 @@ class Verdict:
 class Result:
     """The result of one grouping of people, and the verdict of the family to which it belongs.
 
-    `tested`: all comparisons, unadjusted; `comparisons`: those shown, adjusted in their family; `table`: people by the
-    labels that rates read. `further`: hypotheses that could be tested if people of unknown group were in certain
-    groups; they count in the family.
+    `tested`: all comparisons, unadjusted; `comparisons`: those shown, adjusted; `table`: people by the labels that
+    rates read. `further`: hypotheses testable only if people of unknown group were in certain groups.
     """
 
     settings: Settings

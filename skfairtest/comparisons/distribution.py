@@ -80,7 +80,6 @@ def _compared(
     design: Design, metric: Distribution, contrast: Contrast, other: object,
     strata: Sequence[tuple[Floats, np.ndarray, np.ndarray | None]], seed: np.random.SeedSequence,
 ) -> Comparison:  # fmt: skip
-    """Test one comparison: people are permuted within strata."""
     settings = replace(design.settings, n_decisive=None)
     for _, counts, cluster in strata:
         if cluster is not None and any(np.bincount(cluster, counts[0]) * np.bincount(cluster, counts[1])):
@@ -119,7 +118,6 @@ def _compared(
 
 
 def _medians(design: Design, metric: Distribution, kinds: Kinds) -> GroupValues:
-    """Return each group's median, in every stratum."""
     shape = design.sample.sizes.shape
     value, unknown = np.full(shape, np.nan), np.full(shape, np.nan)
     for stratum, group in np.argwhere(design.sample.sizes > 0).tolist():

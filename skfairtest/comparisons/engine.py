@@ -43,7 +43,6 @@ class Compared:
         return written_labels(self.comparisons_)
 
     def _set_verdict(self, result: Result) -> None:
-        """Set what was found, and the comparison that it rests on."""
         verdict, leading = result.verdict, result.leading
         self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
         self.rejected_, self.concern_ = verdict.rejected, verdict.concern
@@ -188,7 +187,6 @@ def words_of(metrics: Sequence[Metric]) -> dict[str, Any]:
 
 
 def _people(result: Result, sample: Sample) -> str:
-    """Say what weights and clusters have done."""
     told = []
     if sample.weight is not None:
         told.append("Values are weighted by sample_weight, and standard errors allow for it.")

@@ -82,7 +82,7 @@ class Evaluation:
 
     @cached_property
     def _of_all(self) -> metrics.Functional:
-        """The metric of everybody, whom comparisons with the rest share: scores are sorted once."""
+        """The metric of all people, shared by comparisons with the rest so that scores are sorted once."""
         return self._functional(self.kinds)
 
     def _functional(self, kinds: Kinds) -> metrics.Functional:
@@ -194,7 +194,6 @@ def binning_error(made: Evaluation, sample: Sample) -> float:
 
 
 def _placements(made: Evaluation, low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the scores at which a metric may be smallest or largest."""
     yield low
     yield high
     truth = made.kinds.values.get("y_true")

@@ -82,7 +82,6 @@ def decide(results: Sequence[Result], settings: Settings, *, together: bool = Fa
 
 
 def _by_hypothesis(rows: Sequence[Comparison], places: Sequence[int]) -> list[list[int]]:
-    """Put comparisons with the same hypothesis together, in the order of the first ones."""
     return [[places[i] for i in same] for same in multiplicity.distinct([rows[place].hypothesis for place in places])]
 
 
@@ -135,7 +134,6 @@ def _intervals(family: Sequence[Comparison], error: float) -> list[tuple[float, 
 
 
 def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tuple[float, float]:
-    """The disparities that the bootstrap test of this alternative does not reject."""
     samples, question = comparison.null.samples, comparison.null.question
     assert samples is not None
     if alternative == "equivalence" or (alternative == "two-sided" and question.margin_bounds is not None):
@@ -190,7 +188,6 @@ def _verdict(
     *,
     together: bool,
 ) -> tuple[int, Verdict]:
-    """The hypothesis with the strongest evidence among those shown, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested, further), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.

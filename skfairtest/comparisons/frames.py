@@ -36,7 +36,6 @@ def warn_about_people(result: Result) -> None:
 
 
 def _undefined(result: Result) -> Iterator[str]:
-    """Say which values and which disparities are undefined."""
     left_out = [e for e in result.excluded if e.metric is not None and e.n and e.comparisons]
     so = "these comparisons are left out, see excluded_"
     disparity = result.settings.question.disparity.replace("_", " ")
@@ -81,7 +80,6 @@ def cautions(result: Result) -> list[str]:
 
 
 def _remedy(result: Result, name: str) -> str:
-    """Say which test would not be approximate, if there is one."""
     sample = result.sample
     assert sample is not None
     given = {"sample_weight": sample.weight, "clusters": sample.clusters}
@@ -172,7 +170,6 @@ def comparisons_columns(
 
 
 def _columns(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
-    """Rows as named columns, which are empty if there are none."""
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=False)) or {name: [] for name in names}
 
 

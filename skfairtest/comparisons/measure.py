@@ -156,7 +156,6 @@ def _design(
     classes: tuple[Any, ...] | None,
     sets: Sequence[int] | None,
 ) -> tuple[Design, list[Exclusion]]:
-    """Say who is compared with whom, and list who is not."""
     excluded: list[Exclusion] = []
     positive = positive_label(sample, metrics, pos_label, classes)
     _check_weights(sample, metrics)
@@ -225,7 +224,6 @@ def is_of_labels(metric: Metric) -> bool:
 
 
 def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
-    """Check that metrics of labels get no numbers; the error lists metrics for numbers."""
     try:
         check_labels(sample.labels_of(name), name)
     except ParameterError as error:
@@ -244,7 +242,6 @@ def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
 
 
 def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
-    """Refuse weights for functions that cannot take them."""
     for metric in metrics:
         if isinstance(metric, Calibration) and (sample.weight is not None or sample.clusters is not None):
             given = "clusters" if sample.weight is None else "sample_weight"
@@ -270,7 +267,6 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
 
 
 def _check_strata(sample: Sample, metrics: Sequence[Metric], settings: Settings) -> None:
-    """Check who weighs strata, and that the test can be weighed."""
     given, question = settings.strata_weights, settings.question
     if not isinstance(given, Mapping) and not callable(given):
         raise ParameterError(

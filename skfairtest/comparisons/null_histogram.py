@@ -104,7 +104,6 @@ def _enumerated(one: Comparison, null: RateNull, pair: Pair) -> NullHistogram | 
 
 
 def _of_draws(one: Comparison, times: int, share: float, n_extreme: int, drawn: DrawnBins) -> str:
-    """Say how the p-value counts draws."""
     larger, p = times * share < np.exp(one.least_log_p), p_text(p_of(one.log_p))
     note = (
         f"The statistic in {drawn.n_defined:,} {RESAMPLES[one.method]}, of which {n_extreme:,} are at least as extreme "

@@ -36,7 +36,6 @@ Reader = Callable[[int, list[Booleans]], Scores]
 
 
 def _scores(metric: Calibration, kinds: Kinds, pos_label: object, stratum: int, sides: list[Booleans]) -> Scores:
-    """See `Reader`."""
     within, counts = kinds.within(stratum, sides)
     truth, score = metric.read(Context(within.values, pos_label))
     distinct, place = np.unique(score, return_inverse=True)

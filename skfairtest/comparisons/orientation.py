@@ -50,7 +50,6 @@ def oriented_histogram(setup: Setup, comparisons: pd.DataFrame, row: int, histog
 
 
 def _turned(setup: Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
-    """The mask of comparisons that are shown the other way round."""
     low, high = setup.margin_bounds or (0.0, 0.0)
     two_sided = setup.alternative in ("two-sided", "equivalence") and (low == -high or np.isclose(low * high, 1.0))
     if setup.compare != "between_groups" or setup.models == "sizes" or not two_sided:

@@ -98,7 +98,6 @@ class GroupsTest(Compared, ReportMixin):
         """Test people; `subject` is what they come from."""
 
     def _checked(self) -> tuple[Settings, list[Metric] | None]:
-        """Check all parameters, also those for predicting; return the result of `_check`."""
         check_choice("response", self.response, ("auto", *SCORED))
         return self._check()
 
@@ -107,7 +106,6 @@ class GroupsTest(Compared, ReportMixin):
         return [], {"y_pred"}
 
     def _seed(self) -> Any:
-        """Return the source of all that is random."""
         return self.random_state
 
     def fit(
@@ -167,7 +165,6 @@ class GroupsTest(Compared, ReportMixin):
         )
 
     def _fit(self, inputs: Inputs) -> Self:
-        """Test what a fit is given."""
         with renaming("metric", self._of):
             return self._fit_sample(*self._people(inputs))
 
@@ -246,7 +243,6 @@ class GroupsTest(Compared, ReportMixin):
     def _of_predictions(
         cls, y_true: Any, y_pred: Any, y_score: Any, columns: Mapping[str, Any], params: Mapping[str, Any]
     ) -> Self:
-        """Test predictions of people with these columns."""
         if params.get("estimator") is not None:
             name = cls.__name__
             raise ParameterError(
@@ -284,8 +280,8 @@ class GroupsTest(Compared, ReportMixin):
         Parameters
         ----------
         table : CountTable
-            Counts with the cells that the metrics read. Scores without predictions serve as predictions of metrics
-            that read nothing else.
+            Counts with the cells that the metrics read. Scores can replace predictions of metrics that read nothing
+            else.
         **params
             Parameters of the test.
 
@@ -345,7 +341,7 @@ class GroupsTest(Compared, ReportMixin):
         prediction_threshold: float | None = None,
         **params: Any,
     ) -> Self:
-        """Test the people of a frame, whose engine counts them: they need not fit into memory.
+        """Test the people of a frame, counted by its engine: they need not fit into memory.
 
         Parameters
         ----------
@@ -392,7 +388,6 @@ class GroupsTest(Compared, ReportMixin):
         return cls.from_table(table, **params)
 
     def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
-        """Read whom a test is about, and what is asked: the arguments of `_fit_sample`."""
         settings, metrics = self._checked()
         X, y, y_score = inputs.X, inputs.y, inputs.y_score
         if inputs.groups is None:
@@ -440,7 +435,6 @@ class GroupsTest(Compared, ReportMixin):
         return sample, settings, metrics, seed, subject
 
     def _check_pos_label(self, error: ParameterError, *labels: Any) -> None:
-        """Raise errors about groups and the positive label together."""
         given = [values for values in labels if values is not None]
         levels = [level for values in given for level in getattr(readers.read_values(values, "y"), "levels", ())]
         try:
@@ -449,14 +443,12 @@ class GroupsTest(Compared, ReportMixin):
             raise ParameterError(f"{error} Besides, {other}") from None
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
-        """Read one row per person; a test may read further columns of `X`."""
         missing = getattr(self, "missing", None)
         return Sample.from_predictions(inputs.y, y_pred, y_score=y_score, missing=missing, **inputs.columns)
 
     def _ask(
         self, estimator: Any, inputs: Inputs, metrics: Sequence[Metric], needed: Set[str], common: dict[str, Any]
     ) -> tuple[Any, Any]:
-        """Ask a fitted model for the predictions and scores that metrics need."""
         decided = self.prediction_threshold is not None
         y_pred: Any = None
         y_score: Any = None
@@ -478,7 +470,6 @@ class GroupsTest(Compared, ReportMixin):
         return y_pred, y_score if "y_score" in needed else None
 
     def _asking(self, models: Sequence[Any], inputs: Inputs, seed: Any) -> dict[str, Any]:
-        """Check who models are asked about, and return what they are given beside `X`."""
         # Before a model is asked: it might pair the groups it is handed with other people.
         readers.check_rows(inputs.X, y=inputs.y, **inputs.columns)
         cautions = (readers.unknown_groups(model, inputs.groups, inputs.predict_params) for model in models)

@@ -178,7 +178,6 @@ def _rows(
     denominators: np.ndarray,
     excluded: list[core.Exclusion],
 ) -> Iterator[core.Comparison]:
-    """Yield what can be compared, and list what is left out."""
     sizes, scale = design.sample.sizes, scale_of(rate)
     missing: Counter[tuple[int, int | None]] = Counter()
     bases = [base for base, _ in design.contrasts]
@@ -373,7 +372,6 @@ def _answered(rows: Sequence[core.Comparison], settings: Settings) -> list[core.
 
 
 def _error(null: RateNull, settings: Settings, error: float) -> float:
-    """The standard error shown: of the difference, or of the log ratio."""
     if settings.variance == "score":
         return float(shown_error([null.pair], null.question, np.array([error]), null.scale)[0])
     if null.question.disparity == "ratio" and settings.variance is not None:

@@ -72,9 +72,8 @@ def with_draws(
 ) -> Comparison:
     """Count the draws at least as extreme as the data; adaptive ones until the answer is known.
 
-    Permuted labels mix both sides: if a small group has many nonzero values and a large one hardly any, the statistic
-    varies less than in the data. A studentized p-value is therefore not below that of t with some `freedom`, with and
-    without the `skewness` of means.
+    Permuted labels mix both sides, which can make the statistic vary too little. A studentized p-value is therefore at
+    least that of t with some `freedom`, with and without the `skewness` of means.
     """
     side, statistic = side or row.null.side, row.statistic
     found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None

@@ -188,7 +188,6 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
 
 
 def _two_ends(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float]:
-    """Both ends of a margin of equivalence, of which one may be open."""
     is_difference = disparity == "difference"
     equal, least, most = (0.0, -1.0 if unit else -np.inf, 1.0 if unit else np.inf) if is_difference else (1, 0, np.inf)
     known = [end for end in margin if end is not None]

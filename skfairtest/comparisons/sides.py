@@ -84,8 +84,8 @@ class TwoSides:
     def unseen(self, way: float) -> tuple[float, float]:
         """The skewness of the difference's error towards `way`, and the number of people behind it.
 
-        The smaller side is taken to be at least as skewed as the larger one: its few people may lack the extreme
-        values. 0 and 0 if all people of a side are alike.
+        The smaller side counts as at least as skewed as the larger one, because it may lack extreme values. Zeros if
+        all people of a side are alike.
         """
         share = (self.balanced / self.balanced.sum())[:, None]
         variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1)
@@ -162,8 +162,8 @@ class TwoSides:
     def spread_out(self, moments: Moments) -> Moments:
         """Moments with an error for sides whose people are all alike, which does not mean certainty.
 
-        Their spread is that of the other side; if both are alike, one more person is added at the opposite end of the
-        scale. A stratum of people all alike has no error if there are others.
+        They get the other side's spread; if both sides are alike, one person is added at the opposite end of the scale.
+        A stratum of people all alike has no error if there are others.
         """
         v1, v2 = moments.first_variance, moments.second_variance
         n1, n2 = np.maximum(self.n_effective, 1.0).T

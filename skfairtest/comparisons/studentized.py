@@ -74,7 +74,6 @@ def _null(one: Comparison) -> FormNull:
 
 
 def _strata(family: Family) -> dict[int, Stratum]:
-    """The strata of a family, by their numbers."""
     sides = [_null(one).sides for one in family]
     return dict(
         sorted({place: own for side in sides for place, own in zip(side.places, side.strata, strict=True)}.items())
@@ -140,7 +139,6 @@ def _why_undefined(made: Evaluation) -> str:
 def _values(
     design: Design, made: Evaluation, seed: np.random.SeedSequence, doubtful: list[tuple[Any, str]]
 ) -> GroupValues:
-    """The metric in every stratum and group."""
     sample, settings = design.sample, design.settings
     shape, corrected = sample.sizes.shape, made.is_plain_mean and not settings.published
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
@@ -256,7 +254,6 @@ def _compared(
 
 
 def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
-    """Both values, their disparity, and its standard error on the scale tested."""
     statistic = Statistic(disparity, sides.weights)
     first, second = (float(v) for v in statistic.sides(sides.shown))
     estimate, spread = (float(v) for v in statistic.distance(sides.shown))
@@ -343,13 +340,11 @@ def _permuted(
 
 
 def _statistic(one: Comparison) -> Statistic:
-    """The statistic of equality."""
     null = _null(one)
     return Statistic("difference", null.sides.balanced, null.studentized)
 
 
 def _observed(one: Comparison) -> Comparison:
-    """Evaluate the statistic of equality in the data."""
     null, statistic = _null(one), _statistic(one)
     distance, error = (float(v) for v in statistic.distance(null.sides.tested))
     return replace(
@@ -359,7 +354,6 @@ def _observed(one: Comparison) -> Comparison:
 
 
 def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
-    """The function that draws statistics, of shape (size, M)."""
     places, strata = map(list, zip(*_strata(family).items(), strict=True))
     two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
     at = [_null(one).sides.places for one in family]
@@ -368,7 +362,6 @@ def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
 
 
 def _is_done(family: Family, settings: Settings, chunks: list[Floats]) -> bool:
-    """Whether the answer of each comparison of a family is known."""
     return all(
         sequential_p(drawn, one.statistic, one.null.side, settings.n_decisive) is not None
         for one, drawn in zip(family, np.concatenate(chunks).T, strict=True)

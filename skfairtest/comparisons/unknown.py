@@ -1,7 +1,7 @@
 """People whose group is unknown: left out and counted, or assigned to groups in every possible way.
 
-With bounds, a p-value is the largest over all assignments, and an interval reaches from the smallest lower limit to the
-largest upper one. Every p-value is therefore valid whatever the groups are, and so are adjustment and verdict.
+With bounds, a p-value is the largest over all assignments, and an interval reaches from the smallest lower to the
+largest upper limit. Every p-value is therefore valid whatever the groups are, and so are adjustment and verdict.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,7 @@
 """The base classes of displays, their style, and rows of intervals on matplotlib's axes.
 
-The curve and the histogram, which pages draw as well, are in `skfairtest.report.draw`. The style applies while a
-display draws, whatever matplotlib's settings are, but for fonts, which are the user's. Whatever differs in colour also
-differs in shape or hatching. Names from the data are never read as mathematics.
+Only fonts follow the user's matplotlib settings. Whatever differs in colour also differs in shape or hatching. Names
+from the data are never read as mathematics.
 """
 
 from __future__ import annotations
@@ -48,11 +47,10 @@ class Display(ABC):
         Parameters
         ----------
         test : FairnessTest or FairnessAudit
-            The test to draw; `DisparityDisplay` also takes a `SubgroupScan`, an `AdjustedFairnessTest` and a
-            `CorrelationFairnessTest`. Displays of individual fairness take an
-            `IndividualFairnessTest`.
+            The test; `DisparityDisplay` also takes a `SubgroupScan`, an `AdjustedFairnessTest` or a
+            `CorrelationFairnessTest`, and displays of individual fairness an `IndividualFairnessTest`.
         name : str, optional
-            Name of the model in the drawing; by default the class of the estimator, if there is one.
+            Name of the model in the drawing; by default the estimator's class.
         ax : matplotlib Axes, optional
             What to draw on; by default new axes.
         **kwargs
@@ -66,7 +64,7 @@ class Display(ABC):
         Raises
         ------
         ValueError
-            If it is another kind of test, or there is nothing to draw.
+            If the test is of another kind, or has nothing to draw.
         NotFittedError
             If it is not fitted.
         """

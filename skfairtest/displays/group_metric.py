@@ -158,7 +158,7 @@ class GroupMetricDisplay(GroupDisplay):
 
 
 def _everybody(part: AuditPart) -> float | None:
-    """Return everybody's share, if values are shares of people without weights."""
+    """Return the share among all people, if values are shares without weights."""
     setup, table = part.setup, part.by_group
     metric = table["metric"].iloc[0]
     if metric not in setup.sentences or metric in setup.functions or setup.people or setup.controls:

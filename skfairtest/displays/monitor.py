@@ -23,9 +23,8 @@ MOST_TIMES, WIDEST_TIME = 5, 12
 class MonitorDisplay:
     """Evidence about a stream at every look that compared groups, above the confidence sequence of one pair of groups.
 
-    Where the evidence of a pair crosses the dashed line its disparity is significant. The band is the confidence
-    sequence: if the disparity is constant, it lies within the band at all looks together with probability at least
-    one minus the level.
+    A pair whose evidence crosses the dashed line differs significantly. The band is the confidence sequence: it
+    contains a constant disparity at all looks jointly with probability at least one minus the level.
 
     Parameters
     ----------
@@ -38,7 +37,7 @@ class MonitorDisplay:
     rejected_at : int, optional
         The look at which the pair was significant.
     share : bool, default=True
-        Whether the metric is a share, whose differences are percentage points.
+        Whether differences of the metric are percentage points.
 
     Attributes
     ----------

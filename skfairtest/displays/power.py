@@ -311,7 +311,6 @@ def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:
 def _exact(
     baseline: float, people: NDArray[np.float64], met: NDArray[np.float64], alpha: float, power: float, disparity: str
 ) -> float:
-    """Return the smallest disparity that the exact test detects, the larger of both directions."""
     everyone = bool((met == 1).all())
     found = []
     for direction in ("up", "down"):

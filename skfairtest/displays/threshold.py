@@ -342,7 +342,6 @@ def _truths(column: readers.Column, pos_label: Any, classes: Any = None) -> NDAr
 
 
 def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], str]:
-    """The masks of the group and of the other, and the name of the comparison."""
     labels = sample.group_labels
     listed = ", ".join(map(repr, labels))
     if group is None and other is None:

@@ -395,7 +395,6 @@ class PairedFairnessTest(FairnessTest):
         self.disparities_ = rows.assign(disparity_a=a, disparity_b=b, difference=b - a)
 
     def _words(self, names: tuple[str, str] = ("model A", "model B")) -> TwoModels:
-        """The test in words, with names for the models."""
         return TwoModels(self, names)
 
     def _made(self) -> Report:
@@ -411,7 +410,6 @@ class PairedFairnessTest(FairnessTest):
 
 
 def _two_columns(X: Any) -> dict[str, Any]:
-    """Split the predictions of two models, which are two columns."""
     columns = split_table(X, "X") if X is not None and is_table(X) else []
     if len(columns) != 2:
         found = f"{len(columns)} columns" if columns else type(X).__name__
@@ -466,7 +464,6 @@ class ModelComparison(Pages):
         return written_labels(self.results.reset_index())
 
     def _facts(self) -> dict[str, Any]:
-        """The attributes that a record keeps."""
         names = ("baseline", "results", "confidence_level", "alternative", "accuracy_margin")
         return {"tests": {}, **{name: getattr(self, name) for name in names}}
 
@@ -488,7 +485,6 @@ class ModelComparison(Pages):
         return replace(made, title=title, remarks=(*labels, *cautions, *made.remarks))
 
     def _together(self, found: Mapping[str, TwoModels]) -> Report:
-        """The report that stands above those of several candidates."""
         results, fairer = self.results, self.alternative == "fairer"
         names, adjusted = [str(name) for name in results.index[results["significant"]]], results["p_value_adjusted"]
         verb = (
@@ -660,7 +656,6 @@ def compare_models(
 
 
 def _row(test: PairedFairnessTest, sample: Sample, accuracy_margin: float | None) -> dict[str, Any]:
-    """Return the strongest evidence of one candidate, and the interval of its own disparity."""
     row = test.comparisons_.iloc[test._leading]
     of_a, of_b = row["value_other"], row["value_group"]
     if len(test.disparities_) and test.alternative != "fairer":  # in one group both are rates; with "fairer" sizes
@@ -681,7 +676,6 @@ def _row(test: PairedFairnessTest, sample: Sample, accuracy_margin: float | None
 
 
 def _limits_of_b(test: PairedFairnessTest, sample: Sample, row: pd.Series) -> tuple[float, float]:
-    """Return the interval of model B's disparity in one comparison; NaN in one group."""
     if len(test.groups_) == 1:
         return np.nan, np.nan
     params = test.get_params(deep=False)

@@ -87,8 +87,7 @@ class Change(Functional):
         return np.asarray((self.of_b.base(masses) + self.of_a.base(masses)) / 2)
 
     def informative(self, counts: Floats) -> Floats:
-        """The number of samples on which the error rests: the squared sum of squared parts over that of fourth powers.
-        """
+        """The effective number of samples: the squared sum of squared parts over the sum of fourth powers."""
         each = per_person(self.parts(counts)[1], counts)
         squares, fourth = (counts * each**2).sum(axis=-1), (counts * each**4).sum(axis=-1)
         return np.where(squares > 0, ratio_of(squares**2, np.maximum(fourth, 1e-300)), 0.0)

@@ -165,7 +165,6 @@ def paired_report(found: TwoModels) -> Report:
 
 
 def _of_models(found: TwoModels, *, rate: bool = False) -> list[Column]:
-    """The columns of the values under both models."""
     fields = [(name, f"value_{model}") for name, model in zip(found.labels, "ab", strict=True)]
     return [Column(name, named=True, shows=partial(found.text, name=field, rate=rate)) for name, field in fields]
 

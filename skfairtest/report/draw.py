@@ -116,7 +116,6 @@ def curve(ax: Any, x: Any, y: Any, band: tuple[Any, Any] | None = None, **style:
 
 
 def _monitored(ax: Any, x: Any, y: Any, low: Any, high: Any) -> None:
-    """Draw a curve in its band, and equality."""
     curve(ax, x, y, (low, high))
     ax.axhline(0.0, color=GREY, linewidth=1, zorder=1)
 

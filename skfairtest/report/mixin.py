@@ -119,26 +119,25 @@ class Pages(Answering):
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
-        """Read a test that `to_json` wrote: its attributes, frames, reports and pictures are those that it had.
+        """Read a test that `to_json` wrote, with its attributes, frames, reports and pictures.
 
-        Nothing is computed again. What needs the people (`sensitivity`, breaking points that were not computed, a plan)
-        needs another fit.
+        Nothing is recomputed. What needs the people (`sensitivity`, new breaking points, a plan) needs another fit.
 
         Parameters
         ----------
         source : str, bytes or path
-            The text, or a path object (``pathlib.Path``) of its file.
+            The text, or the ``pathlib.Path`` of its file.
 
         Returns
         -------
         test
-            The fitted test, without its estimator and without ``null_distribution_``; parameters that are objects are
+            The fitted test, without its estimator and ``null_distribution_``; objects among parameters are replaced by
             their names.
 
         Raises
         ------
         ValueError
-            If it is not such a text, was changed since, or is of a version that wrote other records.
+            If it is not such a text, was changed since, or was written in another version's format.
 
         Examples
         --------
@@ -158,7 +157,6 @@ class Pages(Answering):
         return test
 
     def _take(self, facts: dict[str, Any]) -> None:
-        """Take the attributes of a record."""
         self.__dict__.update(facts)
 
     def to_text(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | Any:
@@ -169,8 +167,8 @@ class Pages(Answering):
         path : str or path, optional
             The file to write; None: the text is returned.
         details : bool
-            Whether all of it is written, with every row of the tables; otherwise, of an audit, what comes first: the
-            verdict, the groups at a glance, and the findings.
+            Whether to write everything, with every table row; otherwise audits show only the verdict, the groups at a
+            glance, and the findings.
 
         Returns
         -------
@@ -187,7 +185,7 @@ class Pages(Answering):
         path : str or path, optional
             The file to write; None: the text is returned.
         details : bool
-            Whether all of it is written, with every row of the tables; otherwise what `to_text` writes.
+            As in `to_text`.
 
         Returns
         -------
@@ -197,15 +195,15 @@ class Pages(Answering):
         return write_text(markdown(self._report(), details=details), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | Any:
-        """Write the report as one page that needs nothing else, and no network.
+        """Write the report as one self-contained page that needs no network.
 
         Parameters
         ----------
         path : str or path, optional
             The file to write; None: the text is returned.
         details : bool
-            Whether all of it is printed: also what a screen folds up, the values by group and the long tables of
-            comparisons. A screen shows the same page either way.
+            Whether printing includes what a screen folds up: values by group and long tables. A screen shows the same
+            page either way.
 
         Returns
         -------
@@ -242,7 +240,6 @@ class ReportMixin(Pages, ModelTest):
         """Make the report of the fitted test."""
 
     def _whole(self) -> Report:
-        """The report of the fitted test; cautions come first."""
         check_is_fitted(self)
         made = self._made()
         known = getattr(self, "pos_label_", None), None, getattr(self, "negative_labels_", ())
@@ -255,7 +252,6 @@ class ReportMixin(Pages, ModelTest):
         return made
 
     def _facts(self) -> dict[str, Any]:
-        """The attributes that a record keeps; parameters that are objects by their names."""
         found = {name: getattr(self, name) for name in vars(self) if name not in self._not_written}
         for name, value in self.get_params().items():
             found[name] = None if name in self._models else value if is_recorded(value) else self._given.get(name)
@@ -288,22 +284,21 @@ class ReportMixin(Pages, ModelTest):
         return getattr(import_module("skfairtest"), self._display).from_test(self, ax=ax, **params)
 
     def to_dict(self) -> dict[str, Any]:
-        """The results as plain Python, for logs and for experiment trackers such as MLflow.
+        """The results as plain Python, for logs and experiment trackers such as MLflow.
 
         Returns
         -------
         dict
-            ``test`` (the class), ``versions`` (of skfairtest, Python and the libraries that computed the numbers),
-            ``parameters`` (of the fit, all but ``n_jobs`` and ``verbose``; the estimator, functions and other objects
-            by their names), and a key for each fitted attribute that holds a number, a verdict or a frame, named
-            without its underscore: of all tests ``p_value``, ``rejected``, ``concern``, ``statistic``,
+            ``test`` (the class), ``versions`` (of skfairtest, Python and libraries), ``parameters`` (all but ``n_jobs``
+            and ``verbose``; objects by their names), and each fitted attribute that holds a number, a verdict or a
+            frame, without its underscore: of all tests ``p_value``, ``rejected``, ``concern``, ``statistic``,
             ``confidence_interval``, ``n_samples`` and ``excluded``; of groups and correlations also ``disparity``,
             ``p_value_interval``, ``comparisons``, ``method``, ``adjust``, ``n_resamples`` and ``pos_label``; of groups
             also ``by_group``, ``groups``, ``variance``, ``within`` and (with "equivalence") ``equivalence_interval``;
             of individual fairness also ``verdict``, ``standard_error``, ``lower_bound``, ``traces`` and
-            ``solver_report``, and nothing of single people, for which there is `to_frame`. A frame is a list with a
-            dict for each row. Everything is text, a number, a truth value, None, a list or a dict: undefined numbers
-            are None, infinite ones "inf" and "-inf", tuples lists.
+            ``solver_report``, but nothing about single people (see `to_frame`). A frame is a list with a dict for each
+            row. All values are text, numbers, truth values, None, lists or dicts: undefined numbers are None, infinite
+            ones "inf" and "-inf", tuples lists.
 
         Raises
         ------

@@ -2,7 +2,7 @@
 
 The keys are "schema" (2), "test" (the class), "versions", "parameters", "report", "tables" (the frames by name:
 columns, types, index), "facts" (other attributes) and "checksum" (SHA-256 of the canonical text of the rest). Tuples
-are lists; what JSON has no form for is an object with its kind as the only key, such as ``{"number": "inf"}``.
+are lists; values unknown to JSON are objects with their kind as the only key, such as ``{"number": "inf"}``.
 """
 
 import json
@@ -181,5 +181,4 @@ def read_record(text: str | bytes | os.PathLike[str], name: str | None = None) -
 
 
 def _bare(text: str) -> str:
-    """A text without white space."""
     return re.sub(r"\s", "", text)

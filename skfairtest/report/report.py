@@ -95,9 +95,9 @@ class Column(Recorded):
 
 @dataclass(frozen=True)
 class Table(Recorded):
-    """A table; if it has three columns or more, a row of a first cell alone is the heading of those below it.
+    """A table; with three columns or more, a row with one cell is a heading.
 
-    A short report shows the first `few` rows (None: all), and nothing of a table that is `folded`.
+    A short report shows the first `few` rows (None: all), and no `folded` table.
     """
 
     columns: tuple[Column, ...]
@@ -162,8 +162,8 @@ class Figure(Recorded):
 class Report(Recorded):
     """The result of a test as texts, tables and drawings, in the order in which they are shown.
 
-    `concern` is whether the verdict is a significant disparity (None: undecided). Of a `folded` report a page shows the
-    title alone until it is unfolded. Lines of `reproduce` that begin with spaces are code.
+    `concern`: whether the verdict is a significant disparity (None: undecided). A page shows only the title of a
+    `folded` report. Indented lines of `reproduce` are code.
     """
 
     title: str = ""

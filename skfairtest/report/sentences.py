@@ -248,7 +248,6 @@ def written_numbers(first: float, second: float, difference: float) -> Written:
 
 
 def _decimals(value: float, digits: int) -> int:
-    """Return the decimals with which a value has so many digits."""
     return digits - 1 - int(np.floor(np.log10(value))) if value else 0
 
 

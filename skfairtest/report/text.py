@@ -200,7 +200,6 @@ def escaped(said: str) -> str:
 
 
 def _line(said: str) -> str:
-    """Write a text that begins a line."""
     return _BEGINS.sub(r"\g<0>\\", escaped(said.strip()))
 
 
@@ -238,7 +237,6 @@ def markdown(report: Report, *, details: bool = False) -> str:
 
 
 def _table(table: Table) -> str:
-    """Write a table with pipes."""
     heads = [escaped(column.head) for column in table.columns]
     rules = ["---:" if column.kind == "number" else "---" for column in table.columns]
     rows = [[escaped(str(cell)) for cell in row] for row in table.rows]
