@@ -22,8 +22,8 @@ SOURCE = ""
 SEED = 20261123
 INTRODUCTION = """\
 What other packages compute, beside this one. LiFT's scheme with LiFT's random numbers gives each of the constants in
-its unit tests, which its authors published. The other tables run the packages themselves, whose figures here nobody
-published. Two groups have equal true positive rates and, in most designs, unequal base rates; one of five who are not
+its unit tests, which its authors published. The other tables run the packages themselves, with unpublished
+figures. Two groups have equal true positive rates and, in most designs, unequal base rates; one of five who are not
 positive is predicted positive."""
 CALLED = """\
 Share of data sets where the call, read as its column says, finds a difference, with the Monte-Carlo error; time is the

@@ -49,7 +49,7 @@ NOTHING = 1e-10
 CLUSTERS_OF_A_FOLD = 2
 #: From how many standard errors on what neighbours predict goes together with what a model leaves.
 MISSED = 1.28
-#: Where lines may bend, as shares of people; columns of which all pairs have products.
+#: Knots of the curves, as shares of people; the most columns whose pairwise products are added.
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_IN_PAIRS = 15
 #: Of the trees that are boosted on what curves leave, and how many: more of them learn steps better, and need people.
@@ -279,7 +279,7 @@ class People:
 
 
 def numbered(clusters: Positions) -> Positions:
-    """Number the clusters that somebody is in, from 0 on."""
+    """Number the clusters that have people, from 0."""
     return np.unique(clusters, return_inverse=True)[1].reshape(-1)
 
 

@@ -72,8 +72,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         The model; None: the `X` of `fit` is the predictions.
     metrics : "standard", str, Rate, ScoreMetric, callable, or list or dict of these, default="standard"
         As `metric` of `FairnessTest`. "standard": selection rate, true and false positive rate, precision, accuracy;
-        with scores also AUC and calibration; with over two labels accuracy and balanced accuracy; for numbers mean
-        prediction and residual, mean squared and absolute error; without true labels, those that need none.
+        with scores also AUC and calibration; with three to ten labels selection and true positive rate of each label,
+        accuracy and balanced accuracy, with more the last two; for numbers mean prediction and residual, mean squared
+        and absolute error; without true labels, those that need none.
     intersections : bool, default=True
         Whether to cross the sensitive features as well.
     compare : {"between_groups", "to_overall", "to_rest"}, default="between_groups"

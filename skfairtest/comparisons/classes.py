@@ -7,7 +7,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Metric, Rate, independence
 from skfairtest.tables import Sample
 
-#: Labels of which each is compared with the rest; of more, or of two, one has to be named.
+#: The fewest and the most labels that are each compared with the rest; otherwise the positive label must be named.
 FEWEST, MOST = 3, 10
 
 

@@ -24,7 +24,7 @@ from skfairtest.inference.calibration import BetweenGroups, FromScores, Path, Sc
 from skfairtest.inference.draws import permuted
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.resampling import sequential_p
-from skfairtest.metrics import Calibration, Context, Distribution, Independence, MetricError, Omnibus
+from skfairtest.metrics import Calibration, Context, Distribution, MetricError, Omnibus
 from skfairtest.tables import Kinds
 
 #: How resamples are drawn: outcomes from scores, and the truly positive of a block of scores from both groups.
@@ -176,17 +176,17 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
     """Make and test the comparisons of a metric of all groups: one overall, and one for each stratum."""
     # A p-value that may be twice that of a side has no number of resamples that is enough for either.
     sample, settings = design.sample, replace(design.settings, n_decisive=None)
-    strata, shown = [], list[float]()
+    strata, contexts = [], list[Context]()
     for number in range(len(sample.strata)):
         within, counts = kinds.within(number, [np.arange(len(sample.groups)) == g for g in design.kept])
         keys = [sample.groups[g] for g in design.kept]
-        statistic = metric.statistic(Context(within.values, design.pos_label), keys, sample.sensitive_names)
-        given = getattr(metric, "given", "") or None
-        block = within.blocks(given if settings.within == "auto" else settings.within)
+        contexts.append(Context(within.values, design.pos_label))
+        statistic = metric.statistic(contexts[-1], keys, sample.sensitive_names)
+        block = within.blocks((metric.given or None) if settings.within == "auto" else settings.within)
         strata.append(Everybody(statistic, counts, block, within.rows, within.weight))
-        if isinstance(metric, Independence):  # tables are ordered by how probable they are, which is no size
-            shown.append(metric.association(Context(within.values, design.pos_label), counts))
     observed = np.array([_observed(stratum) for stratum in strata])
+    made = zip(contexts, strata, observed.tolist(), strict=True)
+    sizes = np.array([metric.size(context, stratum.counts, value) for context, stratum, value in made])
     people = np.array([float(stratum.counts.sum()) for stratum in strata])
     numbers = np.flatnonzero(~np.isnan(observed)).tolist()
     if not numbers:
@@ -200,10 +200,10 @@ def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.rand
         n, stratum = int(people.sum() if place is None else people[place]), design.stratum(place)
         if place is None:
             value, column = float(share @ observed[numbers]), drawn @ share
-            size = float(share @ np.array(shown)[numbers]) if shown else value
+            size = float(share @ sizes[numbers])
         elif place in numbers:
             value, column = float(observed[place]), drawn[:, numbers.index(place)]
-            size = shown[place] if shown else value
+            size = float(sizes[place])
         else:
             excluded.append(Exclusion(metric.name, NAME, None, stratum, UNDEFINED, n, n, 1))
             continue
@@ -253,27 +253,19 @@ def _observed(stratum: Everybody) -> float:
 
 def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) -> None:
     """Check that parameters have a meaning for metrics of all groups; a reference serves other metrics."""
-    question, curves, what = settings.question, isinstance(metric, Calibration), "looks at all groups at once"
-    if isinstance(metric, Calibration):
-        what = "compares curves" if metric.between else "compares each group with its own scores"
-    whole = isinstance(metric, Distribution)
-    if whole:
-        what = "compares whole distributions"
-        if settings.compare == "to_overall":
-            raise ParameterError(
-                f"metric={metric.name!r} moves people between two sides, and everyone is no side: use "
-                "compare='to_rest' in place of 'to_overall'"
-            )
+    question, called = settings.question, f"metric={metric.name!r}"
+    if isinstance(metric, Distribution) and settings.compare == "to_overall":
+        raise ParameterError(
+            f"{called} moves people between two sides, and everyone is no side: use compare='to_rest' in place of "
+            "'to_overall'"
+        )
     if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(
-            f"metric={metric.name!r} {what}, and has no alternative or margin: use alternative='two-sided' and "
-            f"margin=None{', or metric=' + repr('calibration') if curves else ''}"
+            f"{called} {metric.action}, and has no alternative or margin: use alternative='two-sided' and margin=None"
+            f"{', or metric=' + repr('calibration') if isinstance(metric, Calibration) else ''}"
         )
-    if question.method not in ("auto", "permutation") or ((curves or whole) and settings.within != "auto"):
-        raise ParameterError(
-            f"metric={metric.name!r} has its own null distribution: use method='auto' and within='auto'"
-        )
-    free = whole or what == "compares curves" or settings.crossed
-    references = () if alone or curves else ("to_reference",)
-    if not free and settings.compare not in ("between_groups", *references):
-        raise ParameterError(f"metric={metric.name!r} {what}: use compare='between_groups', not {settings.compare!r}")
+    if question.method not in ("auto", "permutation") or (metric.own_null and settings.within != "auto"):
+        raise ParameterError(f"{called} has its own null distribution: use method='auto' and within='auto'")
+    references = () if alone or metric.own_null else ("to_reference",)
+    if not (metric.of_two_sides or settings.crossed or settings.compare in ("between_groups", *references)):
+        raise ParameterError(f"{called} {metric.action}: use compare='between_groups', not {settings.compare!r}")

@@ -144,7 +144,7 @@ def farthest(values: Floats, counts: NDArray[np.integer] | Floats) -> tuple[floa
 
 
 def band(n: tuple[int, int], error: float) -> float:
-    """How far the difference of two distributions is from the observed one at most, everywhere at once.
+    """Half the width of the band around the difference of two distributions, simultaneous over all values.
 
     Smirnov's width, or with few people Massart's of both distributions together.
 

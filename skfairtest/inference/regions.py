@@ -96,7 +96,7 @@ def is_rejected(x1: Integers, d1: int, x2: Integers, d2: int, question: Question
 
 @lru_cache(maxsize=256)
 def _margin_region(d1: int, d2: int, question: Question, alpha: float) -> Booleans:
-    """Return which of all outcomes a test of a margin rejects, (d1 + 1, d2 + 1)."""
+    """The mask (d1 + 1, d2 + 1) of the outcomes that a test of a margin rejects."""
     x1, x2 = np.ogrid[: d1 + 1, : d2 + 1]
     regions, level = [], alpha / 2 if question.alternative == "two-sided" else alpha
     ends = (0.0, np.inf) if question.disparity == "ratio" else (-1.0, 1.0)

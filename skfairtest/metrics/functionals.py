@@ -49,6 +49,13 @@ def ratio_of(above: Floats, below: Floats) -> Floats:
         return np.asarray(above / below)
 
 
+def over_kurtosis(people: Floats, second: Floats, fourth: Floats) -> Floats:
+    """The number of people over their kurtosis less one, from sums of powers."""
+    excess = people * fourth - second**2
+    some = second > people * ROUNDING
+    return np.where(some, ratio_of(people * second**2, np.maximum(excess, 1e-300)), 0.0).clip(0.0, people)
+
+
 def worth(value: Floats, variance: Floats, misplaced: Floats, least: Floats) -> Floats:
     """The number of people that a value between 0 and 1 is worth, as if it were a rate.
 
@@ -226,10 +233,7 @@ class Mean(Functional):
     def informative(self, counts: Floats) -> Floats:
         """Return the people over kurtosis less one: the relative variance of s^2 is one over it."""
         people = counts.sum(axis=-1, dtype=float)
-        second, fourth = self._central(counts, 2), self._central(counts, 4)
-        excess = people * fourth - second**2
-        some = second > people * ROUNDING
-        return np.where(some, ratio_of(people * second**2, np.maximum(excess, 1e-300)), 0.0).clip(0.0, people)
+        return over_kurtosis(people, self._central(counts, 2), self._central(counts, 4))
 
     def _central(self, counts: Floats, power: int) -> Floats:
         """Return the sum of a power of the deviations from the mean, in units of the largest value."""

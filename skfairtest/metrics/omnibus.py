@@ -38,6 +38,12 @@ class Omnibus:
     function: Callable[..., Any] | None = field(default=None, repr=False)
     disparity: str | None = None
     null: str = "truth and prediction together do not depend on {}"
+    #: The column within whose levels labels are permuted by default.
+    given: str = ""
+    #: What it does, for errors; whether it compares two sides; whether its null distribution is its own.
+    action: ClassVar[str] = "looks at all groups at once"
+    of_two_sides: ClassVar[bool] = False
+    own_null: ClassVar[bool] = False
     summary: ClassVar[Summary | None] = None
 
     @property
@@ -52,6 +58,10 @@ class Omnibus:
 
     #: Whether it needs to know the positive label.
     needs_pos_label: ClassVar[bool] = False
+
+    def size(self, context: Context, counts: Floats, statistic: float) -> float:
+        """The size that is shown: the statistic."""
+        return statistic
 
     def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:
         """Return the metric as a function of masses (..., G, K) of people by group and kind."""
@@ -166,15 +176,14 @@ def from_function(name: str, function: Callable[..., Any]) -> Omnibus:
 class Independence(Omnibus):
     """Labels and groups in one table, with people of one true (or predicted) label apart if `given` names it."""
 
-    given: str = ""
     takes_weights: ClassVar[bool] = False
 
     def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:
-        """Return minus the logarithm of a table's probability given its margins, but for a constant."""
+        """Minus the logarithm of a table's probability given its margins."""
         return lambda counts: np.round(gammaln(counts + 1.0).sum(axis=(-2, -1)), 9)
 
-    def association(self, context: Context, counts: Floats) -> float:
-        """Return Cramer's V of group and label, averaged over people of one label if `given`."""
+    def size(self, context: Context, counts: Floats, statistic: float) -> float:
+        """Cramer's V of group and label, averaged over levels of `given`."""
         (name,) = self.reads - {self.given}
         codes = shared_codes(context.columns)
         labels = codes[name]
@@ -220,12 +229,20 @@ class Calibration(Omnibus):
     extreme: str = "two-sided"
     between: bool = True
     kuiper: bool = True
+    own_null: ClassVar[bool] = True
+
+    @property
+    def action(self) -> str:  # type: ignore[override]
+        """What it does."""
+        return "compares curves" if self.between else "compares each group with its own scores"
+
+    @property
+    def of_two_sides(self) -> bool:  # type: ignore[override]
+        """Whether it compares two sides."""
+        return self.between
 
     #: Whether people may have weights.
     takes_weights: ClassVar[bool] = False
-
-    #: Whether it is evaluated one table at a time.
-    slow: ClassVar[bool] = False
 
     #: Whether it needs to know the positive label.
     needs_pos_label: ClassVar[bool] = True
@@ -258,11 +275,12 @@ class Distribution(Omnibus):
     """The whole distribution of predictions or scores. What differs between groups is not one value of each."""
 
     disparity: str | None = "difference"
+    action: ClassVar[str] = "compares whole distributions"
+    of_two_sides: ClassVar[bool] = True
+    own_null: ClassVar[bool] = True
     responses: ClassVar[tuple[str, ...]] = ("decision_function", PROBABILITY)
     #: Whether people may have weights.
     takes_weights: ClassVar[bool] = False
-    #: Whether it is evaluated one table at a time.
-    slow: ClassVar[bool] = False
 
     @property
     def column(self) -> str:

@@ -84,7 +84,7 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
 
 
 def of_numbers(metric: object) -> object:
-    """Return what a `metric` parameter means for predicted numbers, whose demographic parity is that of distributions.
+    """The `metric` parameter for predicted numbers, whose demographic parity is that of distributions.
 
     Examples
     --------
@@ -102,8 +102,7 @@ def of_numbers(metric: object) -> object:
 def of_scores(metrics: Sequence[Metric]) -> list[Metric]:
     """Return the metrics; a distribution is that of scores."""
     return [
-        replace(metric, reads=DISTRIBUTION_OF_SCORES.reads, describes=DISTRIBUTION_OF_SCORES.describes,
-                null=DISTRIBUTION_OF_SCORES.null)
+        replace(DISTRIBUTION_OF_SCORES, name=metric.name)
         if isinstance(metric, Distribution) else metric
         for metric in metrics
     ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.metrics.functionals import Functional, kish, ratio_of
+from skfairtest.metrics.functionals import ALIKE, Functional, Mean, kish, over_kurtosis, ratio_of
 from skfairtest.metrics.score_metric import Context
 from skfairtest.metrics.scores import ANY, BuiltIn, OfMean
 from skfairtest.readers.numbers import LARGEST_NUMBER
-
-#: Deviations below this share of what they are the difference of are rounding errors of 0.
-ROUNDING = 1e-12
 
 
 class Ratio(Functional):
@@ -34,7 +31,7 @@ class Ratio(Functional):
         ratio = ratio_of(masses @ self.numerator, np.where(total > 0, total, np.nan))
         expected = ratio[..., None] * self.denominator_of
         deviation = self.numerator - expected
-        rounded = np.abs(deviation) <= ROUNDING * (np.abs(self.numerator) + np.abs(expected))
+        rounded = np.abs(deviation) <= ALIKE * (np.abs(self.numerator) + np.abs(expected))
         return ratio, masses * ratio_of(np.where(rounded, 0.0, deviation), total[..., None])
 
     def base(self, masses: Floats) -> Floats:
@@ -46,40 +43,45 @@ class Ratio(Functional):
         return kish(self.base(counts), counts)
 
     def informative(self, counts: Floats) -> Floats:
-        """Return the people over the kurtosis of their parts less one, which is small where few carry the sums."""
+        """The people over the kurtosis of their parts less one."""
         each, times = self.sampled(self.parts(counts)[1], counts)
         each = ratio_of(each, np.abs(each).max(axis=-1, initial=0.0, keepdims=True))
-        people, second, fourth = times.sum(axis=-1), (times * each**2).sum(axis=-1), (times * each**4).sum(axis=-1)
-        informative = ratio_of(people * second**2, np.maximum(people * fourth - second**2, ROUNDING))
-        return np.nan_to_num(informative).clip(0.0, people)
+        return over_kurtosis(*((times * each**power).sum(axis=-1) for power in (0, 2, 4)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _OfAmounts:
     """The common base of `MeanOf` and `RatioOfSums`."""
 
+    #: The parameters that are functions, and the functional of their amounts.
+    roles: ClassVar[tuple[str, ...]]
+    functional: ClassVar[type[Functional]]
+
     name: str = ""
     response: str | tuple[str, ...] = "predict"
     describes: str = ""
 
     def __post_init__(self) -> None:
-        for role in self._functions():
+        for role in self.roles:
             if not callable(getattr(self, role)):
                 raise ParameterError(
                     f"{role} of {type(self).__name__} must be a function of y_true and y_pred that returns one number "
                     f"for each person; found {brief(getattr(self, role))}"
                 )
 
-    def _functions(self) -> tuple[str, ...]:
-        raise NotImplementedError
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
+        """Return the value for one group of people; NaN if it divides by 0."""
+        amounts = [self._amounts(role, y_true, y_pred) for role in self.roles]
+        weight = np.ones(len(amounts[0])) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        return float(self.functional(*amounts).values(weight))
 
     @property
     def __name__(self) -> str:
         """The name in results."""
-        return str(self.name or "_per_".join(name_of(getattr(self, role)) for role in self._functions()))
+        return str(self.name or "_per_".join(name_of(getattr(self, role)) for role in self.roles))
 
     def _amounts(self, role: str, y_true: Any, y_pred: Any) -> Floats:
-        """Evaluate one function, and check that it gives every person one number."""
+        """Evaluate one function, and check what it returns."""
         y_true, y_pred = np.asarray(y_true), np.asarray(y_pred)
         whose = f"{role} of {self.__name__!r}"
         try:
@@ -162,16 +164,10 @@ class MeanOf(_OfAmounts):
     (0.0, 'welch')
     """
 
+    roles = ("value",)
+    functional = Mean
+
     value: Callable[..., Any]
-
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
-        """Return the mean for one group of people; NaN if all weights are 0."""
-        value = self._amounts("value", y_true, y_pred)
-        weight = np.ones(len(value)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        return float(ratio_of(weight @ value, weight.sum()))
-
-    def _functions(self) -> tuple[str, ...]:
-        return ("value",)
 
     def metric(self) -> BuiltIn:
         """The metric as a test evaluates it.
@@ -240,17 +236,11 @@ class RatioOfSums(_OfAmounts):
     (0.0001, 'delta')
     """
 
+    roles = ("numerator", "denominator")
+    functional = Ratio
+
     numerator: Callable[..., Any]
     denominator: Callable[..., Any]
-
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
-        """Return the ratio for one group of people; NaN if the denominators add up to 0."""
-        above, below = (self._amounts(role, y_true, y_pred) for role in self._functions())
-        weight = np.ones(len(above)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        return float(Ratio(above, below).values(weight))
-
-    def _functions(self) -> tuple[str, ...]:
-        return ("numerator", "denominator")
 
     def metric(self) -> BuiltIn:
         """The metric as a test evaluates it.
@@ -263,5 +253,4 @@ class RatioOfSums(_OfAmounts):
         return self._declared(self._ratio, "the denominators add up to 0")
 
     def _ratio(self, context: Context) -> Functional:
-        above, below = (self._of(role, context) for role in self._functions())
-        return Ratio(above, below)
+        return Ratio(*(self._of(role, context) for role in self.roles))

@@ -147,15 +147,16 @@ def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
         p_value = p_of(result.verdict.log_p)
         return -p_value if question.alternative == "equivalence" else p_value
     # Of several labels: the association of all labels is in another unit.
-    together = {metric.name for metric in result.metrics if isinstance(metric, Independence)}
+    metrics = {metric.name: metric for metric in result.metrics if not isinstance(metric, Independence)}
     if output == "statistic":
         leading = result.leading
-        if leading.metric in together:
-            leading = min((one for one in result.tested if one.metric not in together), key=lambda one: one.log_p)
+        if leading.metric not in metrics:
+            leading = min((one for one in result.tested if one.metric in metrics), key=lambda one: one.log_p)
         return 0.0 - abs(float(leading.statistic))
-    scale = _scale(result.metrics[-1], question.disparity)
-    rows = result.tested if quick else result.comparisons
-    extreme = extreme_of([one for one in rows if one.is_pooled and one.metric not in together], scale, result.metrics)
+    scale = _scale(next(iter(metrics.values())), question.disparity)
+    among = result.tested if quick else result.comparisons
+    rows = [one for one in among if one.is_pooled and one.metric in metrics]
+    extreme = extreme_of(rows, scale, list(metrics.values()))
     # Without a result, the worst end is the disparity itself.
     return extreme.low if scale != "difference" else 0.0 - extreme.high
 

@@ -43,7 +43,7 @@ Record = tuple[int, Any, Any, str, Positions, Floats]
 
 @dataclass
 class Stream(Recorded):
-    """What is tested, and the evidence from all batches so far.
+    """The question of a stream, and the evidence from all batches so far.
 
     `bounds` are the least and the greatest value of each metric, `groups` the samples of each in a block, `arrivals`
     the generation in which each group came. `share` and `size` (P,) are the level and number of hypotheses of a pair's
