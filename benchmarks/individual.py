@@ -16,13 +16,6 @@ that the whole population gives, and the value that the learned metrics have for
 Searched: the same of models without derivatives. ``--data-sets N`` draws N data sets in every cell, the first of those
 that a full run draws.
 
-``people``: Adult, COMPAS and German credit, with a column of text beside them, the district, that gives the sensitive
-feature away nine times in ten. A pipeline of one-hot categories, scaled numbers and logistic regression is fitted on
-one half. The fair model is that one with what the sensitive subspace of the training people leaves free projected out
-of its coefficients; the unfair one is the fair one with a weight on the district. Samples of the other half are tested
-with every default: how often is either rejected. For the fitted model itself: the statistic in other units, in another
-encoding, by a search, and how many unfair examples have an impossible value.
-
 Without ``--quick`` the figures are written to benchmarks/results with the seed, versions and numbers of data sets.
 """
 
@@ -36,7 +29,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -48,14 +40,11 @@ from benchmarks.common.logistic_population import MAP, TOLERANCE, Design, Map, P
 from benchmarks.common.results import write
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
-from skfairtest.individual.metric import learn, similarity
-from skfairtest.individual.model import affine
-from skfairtest.individual.people import people_of, ranges_of, scale_of
 from skfairtest.individual.statistics import audit_value
 
 RESULTS = Path(__file__).parent / "results"
 #: Seeds of the studies.
-SEEDS = {"level": 20261122, "evidence": 20261125, "people": 20261123}
+SEEDS = {"level": 20261122, "evidence": 20261125}
 #: People of a sample of a real table.
 PEOPLE = 1000
 
@@ -204,13 +193,6 @@ def failures_of(results):
             yield f"{cell['model']}, {cell['statistic']}, {cell['people']} people: rejected in {text(found)}"
 
 
-#: People of the training of a pipeline.
-HALF = 5000
-#: Log odds between the two districts that the unfair model adds.
-LOG_ODDS = 4.0
-SEEN_THROUGH = 0.9
-
-
 def adult():
     records = pd.read_csv(data_folder() / "adult.csv.gz").dropna()
     left_out = ["income", "split", "sex", "race", "fnlwgt", "native_country", "education", "relationship"]
@@ -242,102 +224,9 @@ def pipeline(X, **encoding):
     return make_pipeline(first, LogisticRegression(C=1.0, max_iter=5000))
 
 
-def with_coefficients(model, coefficients):
-    """Return a copy of a fitted pipeline with other coefficients."""
-    line = clone(model[-1])
-    line.__dict__.update(model[-1].__dict__)
-    line.coef_ = np.atleast_2d(coefficients)
-    return make_pipeline(model[0], line)
-
-
-def blind(model, X, y, sensitive):
-    """Return the coefficients without what the sensitive subspace of these people leaves free."""
-    people = people_of(X, y, sensitive, numbers=False, estimator=model)
-    features, truth = people.features, people.y_true.codes.astype(float)
-    scale = scale_of("std", features, ranges_of("observed", features))
-    similar = similarity("sensitive_subspace", people, scale, 0.05)
-    (metric,), _, _ = learn(similar.metric, features, truth, similar.sensitive, scale)
-    encode, _ = affine(model[0].transform, features)
-    free = metric.directions_ @ (scale[:, None] * encode)
-    coefficients = model[-1].coef_[0]
-    return coefficients - np.linalg.pinv(free) @ (free @ coefficients)
-
-
 def taken(rows, X, y, sensitive):
     """Return some people, with indexes of their own."""
     return X.iloc[rows].reset_index(drop=True), y.iloc[rows].reset_index(drop=True), sensitive.iloc[rows].to_numpy()
-
-
-def impossible(test, X):
-    """Count values of unfair examples that nobody could have."""
-    moved = test.unfair_examples_
-    wrong = 0
-    for column in X:
-        if X[column].dtype == object or isinstance(X[column].dtype, pd.StringDtype):
-            wrong += int((~moved[column].isin(set(X[column]))).sum())
-        else:
-            wrong += int((~moved[column].between(X[column].min(), X[column].max())).sum())
-    return wrong
-
-
-def run(name, n_samples, rng):
-    """Fit the models of a data set, and test samples of the other half."""
-    X, y, sensitive = (part.reset_index(drop=True) for part in SOURCES[name]())
-    said = sensitive == sensitive.iloc[0]
-    X = X.assign(district=np.where(said == (rng.random(len(X)) < SEEN_THROUGH), "north", "south"))
-    order = rng.permutation(len(X))
-    half = len(X) // 2
-    train, rest = order[: min(half, HALF)], order[half:]
-    model = pipeline(X).fit(X.iloc[train], y.iloc[train])
-    fair = blind(model, X.iloc[train], y.iloc[train], sensitive.iloc[train])
-    names = list(model[0].get_feature_names_out())
-    unfair = fair.copy()
-    unfair[names.index("text__district_north")] += LOG_ODDS
-    found = {"data": name, "samples": n_samples, "people": PEOPLE}
-    for kind, coefficients in (("fair", fair), ("unfair", unfair)):
-        made = with_coefficients(model, coefficients)
-        statistics, rejected = [], 0
-        for _ in range(n_samples):
-            test = tested(made, *taken(rng.choice(rest, PEOPLE), X, y, sensitive))
-            statistics.append(test.statistic_)
-            rejected += test.rejected_
-        mean, sd = float(np.mean(statistics)), float(np.std(statistics))
-        found[kind] = {"rejected": rejected, "mean": round(mean, 4), "sd": round(sd, 4)}
-    people = taken(rng.permutation(rest)[:PEOPLE], X, y, sensitive)
-    found["fitted"] = same_verdicts(model, unfair, X.iloc[train], y.iloc[train], *people)
-    return found
-
-
-def same_verdicts(model, unfair, X_train, y_train, X, y, sensitive):
-    """Return statistics and verdicts of one model told in several ways; the last two are of the unfair one."""
-    numbers = X.select_dtypes("number").columns
-    factors = np.resize([-3.0, 0.01, 250.0], len(numbers))
-
-    def rescaled(X):
-        return X.assign(**{name: factor * X[name] + 7.0 for name, factor in zip(numbers, factors, strict=True)})
-
-    def recoded(X):
-        return X.assign(district=(X["district"] == "north").astype(float))
-
-    dropped = pipeline(X_train, drop="first").set_params(logisticregression__C=1e6)
-    dropped.set_params(columntransformer__text__handle_unknown="error")
-    weak = pipeline(X_train).set_params(logisticregression__C=1e6)
-    planted = with_coefficients(model, unfair)
-    tests = {
-        "as fitted": tested(model, X, y, sensitive),
-        "other units": tested(pipeline(X).fit(rescaled(X_train), y_train), rescaled(X), y, sensitive),
-        "numbers for yes and no": tested(pipeline(recoded(X)).fit(recoded(X_train), y_train), recoded(X), y, sensitive),
-        "no penalty": tested(weak.fit(X_train, y_train), X, y, sensitive),
-        "no penalty, first categories dropped": tested(dropped.fit(X_train, y_train), X, y, sensitive),
-        "searched": tested(model, X, y, sensitive, gradient="search"),
-        "unfair": tested(planted, X, y, sensitive),
-        "unfair, searched": tested(planted, X, y, sensitive, gradient="search"),
-    }
-    return {
-        key: {"statistic": round(test.statistic_, 4), "rejected": bool(test.rejected_)} for key, test in tests.items()
-    } | {
-        "impossible": sum(impossible(tests[key], X) for key in ("as fitted", "searched", "unfair", "unfair, searched"))
-    }
 
 
 #: People of a model's training on a real table, and of the truth of a direction.
@@ -570,7 +459,7 @@ def studies(quick, n):
     people = SAMPLES[: 2 if quick else None]
     n_level, n_most, n_many = (20, 20, 5000) if quick else (4000, 20_000, MANY)
     designs, searches = (LEVEL[1:2], SEARCHES[:1]) if quick else (LEVEL, SEARCHES)
-    n_coins, n_cells, n_people = (4, 4, 5) if quick else (n or 200, n or 100, 100)
+    n_coins, n_cells = (4, 4) if quick else (n or 200, n or 100)
     return {
         "level": {
             "level": lambda sequence: level(designs, people, n_level, n_most, sequence),
@@ -583,9 +472,6 @@ def studies(quick, n):
             "planted": lambda sequence: planted(n_cells, sequence),
             "searched": lambda sequence: directions(searches, n_cells, sequence),
         },
-        "people": {
-            name: lambda sequence, name=name: [run(name, n_people, np.random.default_rng(sequence))] for name in SOURCES
-        },
     }
 
 
@@ -597,18 +483,14 @@ def store(study, figures):
             "level, power and coverage of the test of individual fairness; see benchmarks/individual.py", SEEDS[study],
             level_of_the_test=ALPHA, tolerance=TOLERANCE, map=vars(MAP), search=vars(SEARCH), many=MANY, **figures,
         )  # fmt: skip
-    elif study == "evidence":
+    else:
         what = "verdicts where X holds no trace, and where it does"
         write(RESULTS / "individual_evidence.json", what, SEEDS[study], ("scikit-learn",), many=DRAWN, **figures)
-    else:
-        what = "IndividualFairnessTest on people of real tables of text"
-        write(RESULTS / "individual_people.json", what, SEEDS[study], rows=[row for (row,) in figures.values()])
 
 
 def stored(study):
     """The figures of the last run of a study, by section."""
-    figures = json.loads((RESULTS / f"individual{'' if study == 'level' else f'_{study}'}.json").read_text())
-    return {row["data"]: [row] for row in figures["rows"]} if study == "people" else figures
+    return json.loads((RESULTS / f"individual{'' if study == 'level' else f'_{study}'}.json").read_text())
 
 
 def main(argv=None):
