@@ -24,9 +24,9 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from benchmarks.common.bounds import COVERED, Promise
+from benchmarks.common.bounds import CLUSTERED, COVERED, SILENT, WARNED, Promise
 from benchmarks.common.cells import ALPHA
-from benchmarks.common.gauntlet_cells import CAUTIONED, CLUSTERED, SILENT, all_cells, failures, is_expected
+from benchmarks.common.gauntlet_cells import all_cells, failures, is_expected
 from benchmarks.common.gauntlet_designs import DESIGNS
 from benchmarks.common.gauntlet_kinds import KINDS
 from benchmarks.common.storage import ROOT, complete, load, report, store
@@ -115,7 +115,7 @@ def promises(cells, records):
     """What the gauntlet promises, and where it does not hold."""
     held = Promise(
         f"size at most {ALPHA:g} ({CLUSTERED:g} with 20 and 40 clusters, and for areas, F1 and the like of 60 or fewer "
-        f"people), or a caution in {CAUTIONED:.0%} of rejections, and none in {SILENT:.0%} of friendly data sets; "
+        f"people), or a caution in {WARNED:.0%} of rejections, and none in {SILENT:.0%} of friendly data sets; "
         f"coverage at least {COVERED:g}; each up to three Monte-Carlo errors"
     )
     for cell in cells:

@@ -3,7 +3,7 @@
 A population is a tuple with one description per group. Tables: the probabilities of (true negative, false positive,
 false negative, true positive). Areas: (base rate, mean of the positives' scores, their standard deviation, shift of all
 scores), negatives being standard normal before the shift, or (base rate, area, name of a shape in `SHAPES`). Losses:
-the name of a law in `LAWS` and a factor. Rows: what `rows` draws.
+the name of a law in `LAWS` and a factor.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ AS_RATES = (
     "precision_weighted", "recall_macro", "f1_macro", "f1_weighted",
 )  # fmt: skip
 #: What is run by default for each kind of cell.
-DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "highest": "to_highest", "margin": "asymptotic"}
+DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "highest": "to_highest"}
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Cell:
 
     @property
     def default(self):
-        """What is run by default: areas and the like without clusters are tested as rates, without resamples."""
-        scored = self.metric in AS_RATES and self.kind in ("area", "row", "table") and self.section != "clusters"
+        """What is run by default: areas and the like are tested as rates, without resamples."""
+        scored = self.metric in AS_RATES and self.kind in ("area", "table")
         return "areas" if scored else DEFAULTS.get(self.kind, "permutation")
 
     @property
@@ -434,14 +434,7 @@ LAWS = {
     "skewed Beta": (lambda rng, n: _beta_loss(rng, n, SKEWED, 1.5 * SKEWED), mean_entropy(2.0, 2.0)),
     "certain": (lambda rng, n: -np.log(np.where(rng.random(n) < CERTAIN, CERTAIN, 1 - CERTAIN)), _TWO_POINT),
     "rare Beta": (lambda rng, n: _beta_loss(rng, n, RARE, 19 * RARE), _TWO_POINT),
-    "absolute normal": (lambda rng, n: np.abs(rng.normal(size=n)), float(np.sqrt(2 / np.pi))),
 }
-#: Pairs of distributions of losses, and people, for which the package's cautions are looked at: where it rejects too
-#: often, and where it does not and a caution would be out of place.
-DOUBTFUL = [("certain", "rare Beta", people) for people in ((50, 500), (200, 200), (200, 2000))]
-DOUBTFUL += [("exponential", law, (50, 500)) for law in ("uniform", "normal")]
-FRIENDLY = [("normal", "normal", people) for people in ((30, 30), (20, 200), (50, 500), (200, 200), (200, 2000))]
-FRIENDLY += [("normal", "uniform", (50, 500)), ("absolute normal", "absolute normal", (50, 500))]
 #: Ratios of the first group's mean loss to the second's, by the number of people in the first.
 FACTORS = {20: 3.0, 30: 2.0, 50: 1.5, 200: 1.4}
 
@@ -467,21 +460,6 @@ def loss_cells():
                     factor, plain = FACTORS[people[0]], replace(cell, competitors=False)
                     yield turned(plain, ((first, factor), (second, 1.0)), "first higher")
                     yield turned(plain, ((first, 1 / factor), (second, 1.0)), "first lower")
-
-
-def caution_cells():
-    """Losses with and without reason to doubt their tests."""
-    for kind, designs in (("rejected too often", DOUBTFUL), ("friendly", FRIENDLY)):
-        for first, second, people in designs:
-            factor = FACTORS[people[0]] if kind == "friendly" else 1.0
-            for words, times in {"": 1.0, ", first higher": factor, ", first lower": 1 / factor}.items():
-                if words and factor == 1:
-                    continue
-                yield Cell(
-                    f"cautions/{kind}, {first}, {second}{words}/{_sizes(people)}", "caution", "mean_prediction",
-                    people, ((first, times), (second, 1.0)), None, 200 if words else 1000, 199, competitors=False,
-                    quick=kind == "friendly" and not words and first == second == "normal" and people == (50, 500),
-                )  # fmt: skip
 
 
 # Several groups --------------------------------------------------------------------------------------------
@@ -541,113 +519,6 @@ def family_cells():
             f"families/{metric}/{label}/{_sizes(people)}", "family", metric, people, null, None,
             1000 if len(people) < 6 else 400, 199, quick=people == (50, 200, 1000) and metric == selection,
         )  # fmt: skip
-    accuracy = _odds((0.7, 0.9, 0.3), (0.3, 0.8, 0.2), (0.5, 0.6, 0.2), (0.4, 0.95, 0.2), (0.6, 0.85, 0.25),
-                     (0.5, 0.5, 0.3))  # fmt: skip
-    yield Cell("families/balanced_accuracy/3 groups, two equal/500-500-1000", "family", "balanced_accuracy",
-               (500, 500, 1000), accuracy[:3], None, 600, 499)  # fmt: skip
-    yield Cell("families/balanced_accuracy/6 groups, three equal/200-300-400-500-600-1000", "family",
-               "balanced_accuracy", (200, 300, 400, 500, 600, 1000), accuracy, None, 300, 999)  # fmt: skip
-    areas = (scores(0.5, 0.8), scores(0.3, 0.8, 2.0), scores(0.4, 0.9))
-    losses = (("normal", 1.0), ("uniform", 1.0), ("normal", 1.5))
-    for metric, null in (("roc_auc", areas), ("mean_squared_error", losses)):
-        for people in [(100, 200, 400), (300, 500, 1000)]:
-            yield Cell(f"families/{metric}/3 groups, two equal/{_sizes(people)}", "family", metric, people, null, None,
-                       400, 499)  # fmt: skip
-
-
-# People with weights or in clusters ------------------------------------------------------------------------
-
-
-def row_cells():
-    for label, first, second in (
-        ("30 and 30 clusters of 5 to 15", ("clusters", 30, "even", 0.3), ("clusters", 30, "even", 0.3)),
-        ("15 and 40 clusters of 5 to 15", ("clusters", 15, "even", 0.3), ("clusters", 40, "even", 0.3)),
-        ("30 clusters of heavy sizes, 200 of 5", ("clusters", 30, "heavy", 0.3), ("clusters", 200, "five", 0.3)),
-        ("30 clusters of very heavy sizes, 200 of 5", ("clusters", 30, "very heavy", 0.3),
-         ("clusters", 200, "five", 0.3)),
-    ):  # fmt: skip
-        yield Cell(f"clusters/selection_rate/{label}", "row", "selection_rate", (), (first, second), None, 400)
-    for label, people, sigma, rate, factor in (
-        ("log-normal(1), rate .3", (100, 500), 1.0, 0.3, 1.0),
-        ("log-normal(1.5), rate .1", (100, 500), 1.5, 0.1, 1.0),
-        ("log-normal(1), rate .05", (50, 1000), 1.0, 0.05, 1.0),
-        ("log-normal(.5), twice for the event in one group", (200, 500), 0.5, 0.3, 2.0),
-        ("log-normal(1), large", (1000, 5000), 1.0, 0.3, 2.0),
-    ):
-        null = (("weights", sigma, rate, 1.0), ("weights", sigma, rate, factor))
-        yield Cell(f"weights/selection_rate/{label}/{_sizes(people)}", "row", "selection_rate", people, null, None,
-                   200 if people[0] == 1000 else 400, quick=people == (200, 500))  # fmt: skip
-    for first, second in ((10, 40), (8, 60)):
-        null = (("clusters", first, "even", 0.1), ("clusters", second, "even", 0.1))
-        yield Cell(f"clusters/selection_rate/{first} and {second} clusters of 5 to 15, rate .1", "row",
-                   "selection_rate", (), null, None, 1000)  # fmt: skip
-    yield Cell("clusters/selection_rate/60 clusters of 5 to 15, both groups in each", "row", "selection_rate", (),
-               (("inside", 60, "even", 0.3),) * 2, None, 400)  # fmt: skip
-    for units in (20, 40, 80):
-        for label, rate, slope, start in (
-            ("composed by their rates", 0.3, 4.0, 0.0),
-            ("composed against their rates", 0.3, -4.0, 0.0),
-            ("composed strongly by their rates", 0.3, 10.0, 0.0),
-            ("rate .1, composed by their rates", 0.1, 4.0, 0.0),
-            ("composed by their rates, few of one group", 0.3, 4.0, -1.5),
-        ):
-            yield Cell(f"clusters/selection_rate/{units} clusters of 3 to 8, {label}", "row", "selection_rate", (),
-                       (("composed", units, "small", rate, slope, start),), None, 1000,
-                       quick=units == 40 and rate == 0.1)  # fmt: skip
-    whole = (("clusters", 10, "even", 0.3), ("clusters", 10, "even", 0.3))
-    mixture = ("mixture", *whole, ("composed", 20, "small", 0.3, 4.0, 0.0))
-    yield Cell("clusters/selection_rate/10 and 10 of one group, 20 composed by their rates", "row", "selection_rate",
-               (), (mixture,), None, 1000)  # fmt: skip
-    areas, laws = (scores(0.5, 0.8), scores(0.3, 0.8, 2.0)), ("normal", "uniform")
-    for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws)):
-        for units in [(30, 30), (15, 40)]:
-            null = tuple(("clusters", n, "even", law) for n, law in zip(units, populations, strict=True))
-            yield Cell(f"clusters/{metric}/{units[0]} and {units[1]} clusters of 5 to 15", "row", metric, (), null,
-                       None, 400)  # fmt: skip
-        yield Cell(f"clusters/{metric}/40 clusters of 5 to 15, both groups in each", "row", metric, (),
-                   (("inside", 40, "even", populations[0]),), None, 400)  # fmt: skip
-    # Equal mean costs: .25 of missing and .1 of false alarms, .2 and .15.
-    costs = (by_truth(0.5, 0.9, 0.2), by_truth(0.2, 0.8, 0.1875))
-    for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws), ("cost", costs)):
-        for people in [(100, 500), (1000, 5000)]:
-            factors = (1.0, 2.0 if metric == "cost" else 1.0)
-            null = tuple(("weights", 1.0, law, f) for law, f in zip(populations, factors, strict=True))
-            label = "log-normal(1)" + (", twice for the missed in one group" if metric == "cost" else "")
-            yield Cell(f"weights/{metric}/{label}/{_sizes(people)}", "row", metric, people, null, None, 400)
-
-
-def share_cells():
-    """Ratios with rare events by every method, at equality and at a margin, and weights that follow the outcome."""
-
-    def weights(sigma, rate, factor=1.0):
-        return ("weights", sigma, rate, factor)
-
-    def clusters(units, rate):
-        return ("clusters", units, "even", rate)
-
-    for people in [(20, 100), (50, 50)]:
-        for label, sigma in (("no weights", 0.0), ("weights log-normal(.5)", 0.5)):
-            yield Cell(f"ratios/{label}, rate .05/{_sizes(people)}", "ratio", "selection_rate", people,
-                       (weights(sigma, 0.05),) * 2, None, 1000,
-                       quick=people == (50, 50) and sigma > 0)  # fmt: skip
-            yield Cell(f"ratios/{label}, margin .8, rates .04 and .05/{_sizes(people)}", "margin", "selection_rate",
-                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 1000)  # fmt: skip
-    for units in [(20, 40), (40, 40)]:
-        yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, rate .05", "ratio", "selection_rate", (),
-                   tuple(clusters(n, 0.05) for n in units), None, 1000)  # fmt: skip
-        yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, margin .8, rates .08 and .1", "margin",
-                   "selection_rate", (), tuple(clusters(n, r) for n, r in zip(units, (0.08, 0.1), strict=True)), None,
-                   2000)  # fmt: skip
-    for label, people, sigma, factor, rates, other in (
-        ("twice for the event", (100, 100), 0.0, 2.0, (0.2, 0.2), 0.4),
-        ("twice for the event", (200, 500), 0.0, 2.0, (0.3, 0.3), 0.2),
-        ("half for the event", (200, 500), 0.0, 0.5, (0.3, 0.3), 0.2),
-        ("log-normal(.5), twice for the event", (200, 500), 0.5, 2.0, (0.3, 0.3), 0.2),
-        ("log-normal(.5), rate .05, independent of it", (50, 200), 0.5, 1.0, (0.05, 0.05), 0.2),
-    ):
-        null = tuple(weights(sigma, rate, factor) for rate in rates)
-        yield Cell(f"follow/{label}/{_sizes(people)}", "follow", "selection_rate", people, null,
-                   (null[0], weights(sigma, other, factor)), 1000)  # fmt: skip
 
 
 def highest_cells():
@@ -660,8 +531,6 @@ def highest_cells():
 
 # What is promised of them ----------------------------------------------------------------------------------
 
-#: Metrics of several groups without an exact distribution.
-PERMUTED = ("roc_auc", "mean_squared_error", "balanced_accuracy")
 #: Losses whose distribution is as skewed in both groups as a squared normal one, or less.
 MILD = {("normal", "uniform"), ("Beta(2, 2)", "skewed Beta")}
 #: Fewest people of a group for which the size of an approximate test is promised.
@@ -681,12 +550,11 @@ class Bound:
 
 
 def has_exact_tests(cell):
-    family = cell.kind == "family" and cell.metric not in PERMUTED
-    return cell.kind in ("rate", "grid", "highest") or family
+    return cell.kind in ("rate", "grid", "highest", "family")
 
 
 def has_approximate_tests(cell):
-    return cell.kind in ("area", "table", "loss", "explained") or (cell.kind == "family" and cell.metric in PERMUTED)
+    return cell.kind in ("area", "table", "loss", "explained")
 
 
 def has_enough_people(cell):
@@ -701,16 +569,11 @@ BOUNDS = {
         ALPHA, 3, has_exact_tests,
     ),
     "near": Bound(
-        "size at most .065: AUC, average precision, metrics of classes, R squared and losses, also of several groups, "
-        "of at least 200 people per group; losses mildly skewed",
+        "size at most .065: AUC, average precision, metrics of classes, R squared and losses, of "
+        "at least 200 people per group; losses mildly skewed",
         0.065, 0, has_approximate_tests, has_enough_people,
         "The tests are approximate: in smaller groups a statistic rests on few people, errors or positives, and a mean "
         "of strongly skewed losses on the few largest, so that its standard error is often much too small",
-    ),
-    "clusters": Bound(
-        "size at most .07: people in clusters, whole groups of them or mixed inside, whatever their composition",
-        0.07, 0, lambda cell: cell.kind == "row", lambda cell: not cell.people,
-        "With weights a squared error rests on the few people whose weight or error is large",
     ),
 }  # fmt: skip
 
@@ -720,6 +583,6 @@ def all_cells():
     """Every design, in the order in which they are shown."""
     makers = (
         rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, shape_cells, number_cells,
-        loss_cells, caution_cells, row_cells, share_cells, highest_cells,
+        loss_cells, highest_cells,
     )  # fmt: skip
     return tuple(cell for maker in makers for cell in maker())

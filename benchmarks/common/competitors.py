@@ -6,8 +6,7 @@ has none.
 """
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import chi2, norm, t
+from scipy.stats import norm, t
 
 from benchmarks.common.cells import ALPHA
 from skfairtest.inference.draws import draw_first_rows, memberships
@@ -130,46 +129,6 @@ def z_test(difference, error):
         p = 2 * norm.sf(np.abs(studentize(difference, error)))
     reach = norm.isf(ALPHA / 2) * error
     return float(p), float(difference - reach), float(difference + reach)
-
-
-def area_likelihood(placements, variances):
-    """Empirical likelihood test that two areas are equal (Qin and Zhou 2006, Biometrics 62, 613-622).
-
-    An area is the mean of its positives' placements, the shares of negatives below them. The likelihood ratio of these
-    means is scaled so that each has DeLong's variance, and is largest at a common area.
-    """
-    scales, ends = [], []
-    for share, variance in zip(placements, variances, strict=True):
-        spread = float(share.var(ddof=1)) if len(share) > 1 else 0.0
-        scales.append(spread / variance if variance > 0 else 0.0)
-        ends.append((float(share.min()), float(share.max())))
-    low, high = max(first for first, _ in ends), min(last for _, last in ends)
-    if low > high or not any(scales):
-        return float(low <= high)
-
-    def tilts(area):
-        """Lagrange multipliers of both groups; of placements that are all alike none."""
-        return [
-            brentq(
-                lambda tilt, each=share - area: (each / (1 + tilt * each)).sum(),
-                *((1 - 1 / len(share)) / (area - end) for end in (last, first)),
-            )
-            if scale and first < area < last
-            else 0.0
-            for share, scale, (first, last) in zip(placements, scales, ends, strict=True)
-        ]
-
-    within = 1e-9 * (high - low)
-    common = low
-    if within > 0:
-        common = brentq(lambda area: np.dot(scales, tilts(area)), low + within, high - within)
-    elif not all(scale == 0 or first < low < last for scale, (first, last) in zip(scales, ends, strict=True)):
-        return 0.0  # the only common area is the end of what a group can have
-    statistic = sum(
-        2 * scale * np.log1p(tilt * (share - common)).sum() / len(share)
-        for share, scale, tilt in zip(placements, scales, tilts(common), strict=True)
-    )
-    return float(chi2.sf(statistic, 1))
 
 
 SCHEMES = {"lift": lift, "fairlearn": fairlearn, "basic_bootstrap": basic_bootstrap}

@@ -10,8 +10,57 @@ from matplotlib.transforms import blended_transform_factory
 
 from benchmarks.common.cells import ALPHA
 from benchmarks.common.svg import BLUE, GREY, ORANGE, PALE, svg
-from benchmarks.common.words import DRAWN, METHODS
 
+#: Names of methods; bold is what the package runs by default.
+METHODS = {
+    "exact": "**exact**",
+    "permutation": "**studentized permutation**",
+    "permuted": "permutations alone",
+    "shaffer": "**Holm, Shaffer's factors**",
+    "holm": "Holm",
+    "fisher": "Fisher",
+    "boschloo_scipy": "Boschloo (SciPy)",
+    "score": "score, permuted",
+    "score_normal": "score, normal",
+    "asymptotic": "normal",
+    "bootstrap_t": "studentized bootstrap",
+    "unadjusted": "not adjusted",
+    "welch": "Welch",
+    "delong": "DeLong",
+    "areas": "**as rates**",
+    "kdd": "KDD'20 plug-in",
+    "raw": "un-studentized",
+    "basic_bootstrap": "basic bootstrap",
+    "lift": "LiFT",
+    "fairlearn": "fairlearn",
+    "to_highest": "**to the highest**",
+    "chosen_reference": "a reference chosen",
+    "ignored": "ignored",
+}
+#: Titles of the drawings, axes, what stands above the numbers at the right, and descriptions for screen readers.
+DRAWN = {
+    "size": {
+        "title": "How often a fair model is called unfair",
+        "axis": "fair models rejected (log scale)",
+        "column": "too often",
+        "description": "A row for each method and a mark for each design, at the share of fair models that the "
+        "method rejects. The grey area is above the nominal 5%.",
+    },
+    "power": {
+        "title": "How often an unfair model is noticed, compared with the default",
+        "axis": "percentage points of power",
+        "column": "median",
+        "description": "A row for each method and a mark for each design, at the power of the method minus the power"
+        " of the default. Marks left of the line are designs in which the method detects less.",
+    },
+    "coverage": {
+        "title": "How often a 95% interval misses the true difference",
+        "axis": "intervals that miss the truth (log scale)",
+        "column": "too often",
+        "description": "A row for each method and a mark for each design, at the share of 95% intervals that do not "
+        "contain the true difference. The grey area is above the nominal 5%.",
+    },
+}
 #: What is shown together: title, sections of designs, the default method, the others.
 PANELS = (
     (
@@ -30,13 +79,11 @@ PANELS = (
     ),
     (
         "Several groups or rates: any false positive", ("families",), "shaffer",
-        ("holm", "raw_holm", "unadjusted"),
+        ("holm", "unadjusted"),
     ),
     (
         "Against the highest of five equal groups", ("highest",), "to_highest", ("chosen_reference",),
     ),
-    ("Clusters and weights", ("clusters", "weights", "follow"), "permutation", ("raw", "ignored", "asymptotic")),
-    ("Ratios of rare events", ("ratios",), "asymptotic", ("permutation", "bootstrap_t")),
 )  # fmt: skip
 #: What is often used instead of the default for rates, and its name in README.
 INSTEAD = {
@@ -68,12 +115,6 @@ class Row:
 def exceeds(share, n):
     """Whether a share of n data sets is more than three Monte-Carlo errors above the level."""
     return share > ALPHA + 3 * np.sqrt(ALPHA * (1 - ALPHA) / n) + 1e-9
-
-
-def row(method, shares, *, default=False):
-    """Return the row of (share, data sets) pairs."""
-    values, n = np.array(shares, dtype=float).T
-    return Row(method, default, values, exceeds(values, n))
 
 
 def panels(cells, records, figures_of, shown=PANELS):

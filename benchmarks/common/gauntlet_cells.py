@@ -4,14 +4,11 @@ from dataclasses import asdict, dataclass
 
 from scipy.stats import binom, norm
 
-from benchmarks.common.bounds import COVERED
-from benchmarks.common.cells import ALPHA, BOUNDS
+from benchmarks.common.bounds import CLUSTERED, COVERED, SILENT, WARNED
+from benchmarks.common.cells import ALPHA
 from benchmarks.common.gauntlet_designs import DESIGNS
 from benchmarks.common.gauntlet_kinds import KINDS
 
-CLUSTERED = BOUNDS["clusters"].most
-#: Of the rejections of a test that is wrong too often so many have a caution, and so many friendly results none.
-CAUTIONED, SILENT = 0.9, 0.95
 #: How probable a figure that breaks a bar is at least where the bar is just met: three standard errors.
 CHANCE = float(norm.sf(3))
 #: Designs in which tests of these questions are expected to fail.
@@ -90,7 +87,7 @@ def failures(cell, found):
         return
     n, bar = cell.data_sets, largest_size(cell)
     hits, silent = round(found["rejected"] * n), found["rejected_silently"]
-    if exceeds(hits, n, bar) and silent > (1 - CAUTIONED) * hits:
+    if exceeds(hits, n, bar) and silent > (1 - WARNED) * hits:
         yield f"size {found['rejected']:.3f}, {silent} of {hits} rejections without a caution"
     answered = n - found["refused"]
     if cell.is_friendly and exceeds(found["cautions"], answered, 1 - SILENT):
@@ -98,7 +95,7 @@ def failures(cell, found):
     if "covered" in found:
         intervals = found["intervals"]
         missed = intervals - round(found["covered"] * intervals)
-        if exceeds(missed, intervals, 1 - COVERED) and found["missed_silently"] > (1 - CAUTIONED) * missed:
+        if exceeds(missed, intervals, 1 - COVERED) and found["missed_silently"] > (1 - WARNED) * missed:
             yield f"coverage {found['covered']:.3f}"
 
 

@@ -1,15 +1,17 @@
 """Sizes and misses of the kinds of test that have designs of their own, as panels of a drawing."""
 
-import json
+from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.common.drawings import Row, misses, panels, row, sizes
+from benchmarks.common.drawings import Row, misses, panels, sizes
 from benchmarks.common.gauntlet_cells import all_cells, exceeds, largest_size
 from benchmarks.common.gauntlet_kinds import KINDS
 from benchmarks.common.storage import load
 
 #: Title, section of the designs, the methods whose sizes are shown, and those whose intervals are; first the package's.
+#: Methods that are one test of so many people.
+PEOPLE = ("1600 people", "400 people", "100 people", "50 people")
 PANELS = (
     ("Audits of three features", "audits", ("audits",), ()),
     ("Inequality of benefits", "inequality", ("permutation", "kdd", "raw"), ("permutation",)),
@@ -30,47 +32,28 @@ PANELS = (
     ("Ratios of sums, means of amounts", "sums", ("sums",), ("sums",)),
     ("Whole distributions", "distributions", ("distribution",), ("distribution",)),
     ("Several labels", "several labels", ("family", "all labels", "chi-square"), ()),
+    ("People in clusters", "clusters", ("permutation", "asymptotic", "ignored"), ("permutation", "asymptotic")),
+    ("Weights", "weights", ("permutation", "asymptotic", "raw", "ignored"), ("permutation", "asymptotic")),
+    ("Ratios of rare events", "ratios", ("asymptotic", "permutation", "bootstrap_t"),
+     ("asymptotic", "permutation", "bootstrap_t")),
     ("Weights of strata", "weights of strata", ("weights of strata",), ("weights of strata",)),
+    ("Individual fairness, known metric", "known metric", PEOPLE, PEOPLE),
+    ("Individual fairness, coin flips", "coins", ("learned",), ()),
+    ("Individual fairness, learned metric", "learned metric", ("learned",), ("learned",)),
     ("Audited models, frames", "models", ("out of fold", "in sample"), ("intervals of frames", "percentile bootstrap")),
 )  # fmt: skip
 
 
-def pairs(cells, name="rejected"):
-    """Yield the (share, data sets) of stored shares."""
-    return [(cell[name]["share"], cell[name]["data_sets"]) for cell in cells if cell[name]]
-
-
-def missed(shares):
-    return [(1 - share, n) for share, n in shares]
-
-
-def individual(document):
-    cells = [each for each in document["level"] if each["statistic"] == "loss_ratio"]
-    fair = [each for each in cells if each["value"] <= document["tolerance"]]
-    return {"at a known metric": pairs(fair)}, {"at a known metric": missed(pairs(cells, "coverage"))}
-
-
-def learned(document):
-    cells = [each for name in ("blind", "used", "searched") for each in document[name]]
-    fair = [*document["coins"], *document["blind"]]
-    return {"a learned metric": pairs(fair, "unfair")}, {"a learned metric": missed(pairs(cells, "coverage"))}
-
-
-#: Stored figures of individual fairness, and how to read them.
-INDIVIDUAL = {"individual": individual, "individual_evidence": learned}
-
-
-def panels_of_kinds(designs, records, folder):
+def panels_of_kinds(designs, records):
     """Return the panels of sizes and those of misses; the first method of each is that of the package."""
     out = []
     for part, figures_of in enumerate((sizes, misses)):
         shown = [(title, (section,), methods[part][0], methods[part][1:]) for title, section, *methods in PANELS
                  if methods[part]]  # fmt: skip
-        rows = []
-        for name, read in INDIVIDUAL.items():
-            shares = read(json.loads((folder / f"{name}.json").read_text()))[part]
-            rows += [row(method, each, default=True) for method, each in shares.items()]
-        out.append([*panels(designs, records, figures_of, shown), ("Individual fairness", rows)])
+        out.append([
+            (title, [replace(row, is_default=row.is_default or row.method in PEOPLE) for row in rows])
+            for title, rows in panels(designs, records, figures_of, shown)
+        ])  # fmt: skip
     return out
 
 

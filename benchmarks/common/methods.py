@@ -4,7 +4,6 @@ A judge is called with (cell, population, number of data sets, rng) and returns,
 p-values and limits. NaN: no test is possible, which is no rejection.
 """
 
-import warnings
 from functools import cache, lru_cache, partial
 
 import numpy as np
@@ -12,7 +11,6 @@ from scipy.stats import norm
 
 from benchmarks.common import competitors
 from benchmarks.common.cells import ALPHA, LAWS, SHAPES, average_precision_of
-from skfairtest import FairnessTest
 from skfairtest._utils.typing import Moments
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
@@ -330,7 +328,6 @@ def judge_areas(cell, population, size, rng):
         moments = two_sides.columns([stratum.observed()])
         out.add("delong", *competitors.z_test(*(float(v) for v in statistic.distance(moments))))
         if cell.effect is not None and cell.effect[1] == cell.null[1]:  # once where either group is the worse one
-            out.add("likelihood", area_likelihood(functional, counts))
             out.add("bootstrap_t", *bootstrapped(functional, counts, cell.resamples, beside))
         if cell.effect is not None and not cell.competitors:  # many designs, for the default and its rivals
             continue
@@ -359,17 +356,6 @@ def scored(functional, counts, truth):
     z = studentize(distance, error)
     end = truth if abs(z[1]) <= Z else np.inf
     return float(np.exp(reference_log_p(float(z[0]), "two-sided"))), end, end
-
-
-def area_likelihood(functional, counts):
-    """P-value of the empirical likelihood of two areas."""
-    counts, groups = counts.astype(float), [own > 0 for own in counts]
-    (areas, parts), (_, variances) = functional.parts(counts), functional.moments(counts)
-    placements = []
-    for area, part, own in zip(areas, parts, groups, strict=True):
-        positives = functional.positive[own[functional.positive]]
-        placements.append(area + len(positives) * part[positives])
-    return competitors.area_likelihood(placements, variances)
 
 
 def bootstrapped(functional, counts, size, rng):
@@ -419,21 +405,6 @@ def judge_losses(cell, population, size, rng):
     return out.arrays()
 
 
-def cautioned(cell, rng):
-    """How often `FairnessTest` rejects equal means of losses, how often with a caution, and how often there is none."""
-    group, found = np.repeat(np.arange(2), cell.people), []
-    for _ in range(cell.data_sets):
-        losses = np.concatenate(draw_losses(cell.people, cell.null, rng))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            test = FairnessTest.from_predictions(
-                None, losses, sensitive_features=group, metric=cell.metric, n_resamples=cell.resamples,
-                random_state=int(rng.integers(2**31)),
-            )  # fmt: skip
-        found.append((test.p_value_ <= ALPHA * (1 + 1e-9), any("approximate" in str(one.message) for one in caught)))
-    return np.array(found).T
-
-
 def judge_explained(cell, population, size, rng):
     """R squared: errors are normal and independent of the numbers."""
     out, group = Outcomes(), np.repeat(np.arange(2), cell.people)
@@ -480,8 +451,6 @@ def true_values(cell, population):
         return [
             law[0] if law[-1] in SHAPES else float(norm.cdf(law[0] / np.hypot(1, law[1]))) for _, *law in population
         ]
-    if cell.kind == "follow":
-        return [rate for _, _, rate, _ in population]
     return [LAWS[law][1] * factor for law, factor in population]
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from benchmarks.common.cells import ALPHA, SEED
 from benchmarks.common.design import Design
 from benchmarks.common.families import judge_family, judge_highest, true_nulls
-from benchmarks.common.methods import JUDGES, cautioned, counted_events, draw_tables, masks, true_values
-from benchmarks.common.rows import NULL, SHARES, judge_rows, judge_shares
+from benchmarks.common.methods import JUDGES, counted_events, draw_tables, masks, true_values
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.power import comparison_power
 from skfairtest.inference.rates import Question
@@ -31,15 +30,13 @@ def run(cell):
     first, second, third = (np.random.default_rng(seed) for seed in seeds_of(cell))
     if cell.kind == "family":
         figures = _familywise(cell, first)
-    elif cell.kind == "caution":
-        figures = {cell.default: _cautioned(cell, first)}
     elif cell.kind == "highest":
         figures = {
             method: {"size": _share(rejected.sum(), cell.data_sets)}
             for method, rejected in judge_highest(cell, cell.data_sets, first).items()
         }
     else:
-        judge = {"row": judge_rows, **JUDGES, **dict.fromkeys(SHARES, judge_shares)}[cell.kind]
+        judge = JUDGES[cell.kind]
         null = judge(cell, cell.null, cell.data_sets, first)
         # The power of the grid's simulated methods is not asked for.
         asked = cell.effect is not None and cell.kind != "grid"
@@ -54,17 +51,6 @@ def run(cell):
     return {"seconds": round(time.process_time() - started, 1), "methods": figures}
 
 
-def _cautioned(cell, rng):
-    """Figures of the default's cautions: their share of rejections, and the share of data sets without."""
-    rejected, warned = cautioned(cell, rng)
-    name = "size" if len({factor for _, factor in cell.null}) == 1 else "power"
-    return {
-        name: _share(rejected.sum(), cell.data_sets),
-        "warned": _share((rejected & warned).sum(), max(1, rejected.sum())),
-        "silent": _share((~warned).sum(), cell.data_sets),
-    }
-
-
 def _share(hits, total):
     return round(float(hits / total), 5)
 
@@ -74,10 +60,7 @@ def _figures(null, effect, truth, cell, method):
     out = {}
     p = null[:, 0]
     out["size"] = _share((p <= ALPHA * (1 + 1e-9)).sum(), cell.data_sets)
-    equal = NULL.get(cell.kind, 0.0)
-    _cover(out, "coverage", null, equal)
-    if cell.kind in ("ratio", "follow"):
-        _contradict(out, null if effect is None else np.concatenate([null, effect]), equal)
+    _cover(out, "coverage", null, 0.0)
     if effect is not None:
         rejected = effect[:, 0] <= ALPHA * (1 + 1e-9)
         out["power"] = _share(rejected.sum(), cell.data_sets)
@@ -97,14 +80,6 @@ def _cover(out, name, rows, truth):
         slack = 1e-12
         inside = (low[defined] <= truth + slack) & (truth - slack <= high[defined])
         out[name] = _share(inside.sum(), defined.sum())
-
-
-def _contradict(out, rows, equal):
-    """How often an interval leaves equality out that is not rejected, and how often it holds it where it is."""
-    inside = (rows[:, 1] <= equal) & (equal <= rows[:, 2])
-    rejected = rows[:, 0] <= ALPHA * (1 + 1e-9)
-    out["out"] = _share((~inside & ~rejected).sum(), len(rows))
-    out["inside"] = _share((inside & rejected).sum(), len(rows))
 
 
 def threshold_at(p, data_sets):

@@ -7,7 +7,9 @@ from benchmarks.designs import (
     breaking_points,
     calibration,
     correlation,
+    dependent,
     fairness_test,
+    individual,
     labelled,
     model_selection,
     paired,
@@ -20,5 +22,6 @@ from benchmarks.designs import (
 DESIGNS = (
     *audit.DESIGNS, *inequality_cells(), *calibration.DESIGNS, *correlation.DESIGNS, *prompts.DESIGNS, *scan.DESIGNS,
     *paired.DESIGNS, *sequential.DESIGNS, *adjusted.DESIGNS, *labelled.DESIGNS, *uncertain_groups.DESIGNS,
-    *fairness_test.DESIGNS, *model_selection.DESIGNS, *breaking_points.DESIGNS,
+    *fairness_test.DESIGNS, *dependent.DESIGNS, *model_selection.DESIGNS, *breaking_points.DESIGNS,
+    *individual.DESIGNS,
 )  # fmt: skip

@@ -30,7 +30,6 @@ PAPERS = {
         "Maity et al. (2021): statistical inference for individual fairness",
         ("maity_simulation", "maity_tables"),
     ),
-    "packages": ("Other packages, and R", ("competitors", "witness")),
 }
 SOURCES = tuple(source for _, sources in PAPERS.values() for source in sources)
 ROOT = Path(__file__).parents[2]

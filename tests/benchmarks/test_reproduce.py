@@ -1,14 +1,11 @@
 """The sources, reproduced: figures are stored, pages are made of them, and a number that is off is said."""
 
-import json
-import math
 from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks.reproduce import __main__ as reproduce
-from benchmarks.reproduce import witness
 from benchmarks.reproduce._expected import verdicts
 from benchmarks.reproduce._pages import inventory_file, readme_words, totals_sentence, with_words
 from benchmarks.reproduce._rows import Found, Row, said
@@ -27,10 +24,9 @@ def test_the_pages_are_those_of_the_stored_figures():
     assert readme_words() in readme
 
 
-@pytest.mark.parametrize("name", ["fairlearn_metrics", "witness"])
-def test_what_is_stored_is_what_comes_out(name):
-    stored = reproduce.stored(name)
-    found = reproduce.module_of(name).run(quick=False)
+def test_what_is_stored_is_what_comes_out():
+    stored = reproduce.stored("fairlearn_metrics")
+    found = reproduce.module_of("fairlearn_metrics").run(quick=False)
     assert [row.what for row in found.rows] == [row["what"] for row in stored["rows"]]
     for row, old in zip(found.rows, stored["rows"], strict=True):
         if row.other is not None:
@@ -41,28 +37,6 @@ def test_what_is_stored_is_what_comes_out(name):
         assert row.ours == near
     for title, (_, rows) in found.tables.items():
         assert rows == stored["tables"][title]["rows"]
-
-
-@pytest.mark.parametrize("each", json.loads(witness.GOLDEN.read_text())["rates"], ids=lambda each: str(each["table"]))
-def test_r_agrees_about_two_rates(each):
-    test = witness.odds_test([each["table"]])
-    assert test.p_value_ == pytest.approx(each["p_value"], rel=1e-10)
-    # R's limits are found with a tolerance; ours have exact tails.
-    low, high = witness.cut(each["odds_ratio_interval"], test.confidence_interval_)
-    assert test.confidence_interval_[0] == pytest.approx(low, rel=0.01)
-    assert test.confidence_interval_[1] == (high if math.isinf(high) else pytest.approx(high, rel=0.01))
-    assert witness.off(test.confidence_interval_, each["table"]) < 1e-9
-    for direction in ("less", "greater"):
-        one_sided = witness.odds_test([each["table"]], alternative=direction)
-        assert one_sided.p_value_ == pytest.approx(each[f"p_{direction}"], rel=1e-10)
-
-
-@pytest.mark.parametrize("each", json.loads(witness.GOLDEN.read_text())["strata"], ids=["all", "without A"])
-def test_r_agrees_about_departments(each):
-    test = witness.odds_test(each["strata"])
-    assert test.p_value_ == pytest.approx(each["p_value"], rel=1e-10)
-    assert test.disparity_ == pytest.approx(each["mantel_haenszel"], rel=1e-12)
-    assert test.confidence_interval_ == pytest.approx(each["interval"], rel=1e-10)
 
 
 def test_a_number_that_is_too_far_or_no_longer_reproduced_is_said_and_fails(monkeypatch, capsys):

@@ -7,12 +7,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
 
 from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks.common import bounds, competitors, drawings, families, methods, render, rows, run, storage
+from benchmarks.common import bounds, competitors, drawings, families, methods, render, run, storage
 from benchmarks.common import cells as designs
 from benchmarks.designs import DESIGNS
 
@@ -121,7 +120,7 @@ def test_adjusted_p_values_are_those_of_a_fairness_test(metric):
     cell = next(c for c in designs.family_cells() if c.metric == metric and len(c.people) == 3)
     rng = np.random.default_rng(7)
     counts = methods.draw_tables((40, 70, 90), cell.null, 1, rng)[0]
-    found = families._exact_pairs(cell, counts, rng)
+    found = families._exact_pairs(cell, counts)
     y_true, y_pred, group = expand(counts)
     test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric)
     assert test.adjust_ == "shaffer"
@@ -142,21 +141,6 @@ def test_populations_are_equal_where_they_are_said_to_be():
             if cell.effect is not None:
                 first, second = methods.true_values(cell, cell.effect)
                 assert abs(first - second) > 0.01, cell.name
-
-
-@pytest.mark.parametrize("kind", sorted(rows.SHARES))
-def test_ratios_and_weights_that_follow_the_outcome_are_run_by_every_method(kind):
-    cell = next(cell for cell in designs.share_cells() if cell.kind == kind)
-    figures = run.run(replace(cell, data_sets=2, resamples=19))["methods"]
-    assert list(figures) == list(rows.SHARES[kind][1])
-    for found in figures.values():
-        assert {"size", "coverage"} <= set(found)
-        assert ("coverage_effect" in found) == (kind == "follow")
-        assert found.get("out", 0) == 0
-    ratios, held, agreed = bounds.promises([cell], {cell.name: {"methods": figures}})[-3:]
-    assert ratios.checked == len(figures)
-    assert held.checked >= len(figures)
-    assert agreed.checked == (0 if kind == "margin" else len(figures))
 
 
 @pytest.mark.parametrize("law", sorted(designs.LAWS))
@@ -242,29 +226,3 @@ def test_an_interval_that_misses_too_often_is_marked_with_equal_and_with_differe
     figures = {"coverage": 0.94, "coverage_effect": 0.8}
     shares = list(drawings.misses({"exact": figures}, "exact", "exact", cell_named("rates/f1/200-200")))
     assert shares == [(pytest.approx(0.06), False), (pytest.approx(0.2), True)]
-
-
-def test_empirical_likelihood_of_areas_is_the_largest_one_under_a_common_area():
-    rng = np.random.default_rng(0)
-    shares, variances = [rng.beta(8, 2, 40), rng.beta(4, 1, 90)], (0.002, 0.0008)
-
-    def ratio(area):
-        """Minus twice the scaled log likelihood ratio of both means, each by its dual."""
-        total = 0.0
-        for share, variance in zip(shares, variances, strict=True):
-            ends = 1 / (area - share.max()), 1 / (area - share.min())
-            dual = optimize.minimize_scalar(
-                lambda tilt, each=share - area: -np.log1p(tilt * each).sum(), bounds=ends, method="bounded",
-                options={"xatol": 1e-10},
-            )  # fmt: skip
-            total -= 2 * share.var(ddof=1) / len(share) / variance * dual.fun
-        return total
-
-    least = optimize.minimize_scalar(ratio, bounds=(0.7, 0.9), method="bounded", options={"xatol": 1e-8}).fun
-    assert competitors.area_likelihood(shares, variances) == pytest.approx(stats.chi2.sf(least, 1), rel=1e-6)
-
-
-def test_empirical_likelihood_rejects_areas_that_have_no_common_value():
-    perfect, other = np.ones(5), np.array([0.8, 0.9, 1.0])
-    assert competitors.area_likelihood([perfect, other], (0.0, 0.01)) == 0
-    assert competitors.area_likelihood([perfect, perfect], (0.0, 0.0)) == 1

@@ -1,5 +1,5 @@
 # What R says of two groups' rates. Run by hand where R is at hand, with Debian's r-base-core and r-cran-epir:
-#   Rscript benchmarks/reproduce/witness.R > tests/golden/r.json
+#   Rscript tests/golden/r.R > tests/golden/r.json
 suppressPackageStartupMessages(library(epiR))
 
 number <- function(x) if (is.infinite(x)) "\"inf\"" else sprintf("%.15g", x)
@@ -56,7 +56,7 @@ mcnemar <- object(
 )
 
 cat("{\n")
-cat(sprintf(" \"source\": \"%s; epiR %s; benchmarks/reproduce/witness.R\",\n", R.version.string, packageVersion("epiR")))
+cat(sprintf(" \"source\": \"%s; epiR %s; tests/golden/r.R\",\n", R.version.string, packageVersion("epiR")))
 cat(" \"rates\": [\n  ", paste(sapply(tables, of_two), collapse = ",\n  "), "\n ],\n", sep = "")
 cat(" \"strata\": [\n  ", of_strata(departments), ",\n  ", of_strata(departments[-1, ]), "\n ],\n", sep = "")
 cat(" \"mcnemar\": ", mcnemar, "\n}\n", sep = "")
