@@ -237,8 +237,8 @@ def test_a_classifier_says_the_probability_of_the_positive_class(people):
     probability = model.predict_proba(X)[:, 1]
     with pytest.raises(ValueError, match=r"pos_label is needed: .* 'no', 'yes', and nothing says"):
         CorrelationFairnessTest(model).fit(X, labels, sensitive_features=age)
-    with pytest.raises(ValueError, match="pos_label='yes' is a label of a classifier of two classes"):
-        CorrelationFairnessTest(pos_label="yes").fit(probability, sensitive_features=age)
+    with pytest.raises(ValueError, match=r"pos_label='yes' is a label, and 0\.\d+ is not: leave"):
+        CorrelationFairnessTest(of="prediction", pos_label="yes").fit(probability, sensitive_features=age)
     options = {"n_resamples": 99, "random_state": 0, "pos_label": "yes"}
     test = CorrelationFairnessTest(model, **options).fit(X, labels, sensitive_features=age)
     expected = stats.pearsonr(age, np.abs((labels == "yes") - probability)).statistic
@@ -277,12 +277,15 @@ def test_a_classifier_without_probabilities_says_zero_or_one(people):
         CorrelationFairnessTest(model, pos_label="yes").fit(X, ["maybe", *labels[1:]], sensitive_features=age)
 
 
-def test_more_than_two_classes_need_a_function(people):
+def test_more_than_two_classes_need_a_positive_one_or_a_function(people):
     X, y, _, age = people
     labels = np.digitize(y, [-0.5, 0.5])
     model = LogisticRegression().fit(X, labels)
-    with pytest.raises(ValueError, match="estimator has 3 classes"):
+    with pytest.raises(ValueError, match="pos_label is needed: there are 3 labels"):
         CorrelationFairnessTest(model).fit(X, labels, sensitive_features=age)
+    against_rest = CorrelationFairnessTest(model, n_resamples=99, pos_label=2).fit(X, labels, sensitive_features=age)
+    wrong = (model.predict(X) == 2) != (labels == 2)
+    assert against_rest.disparity_ == pytest.approx(stats.pearsonr(age, wrong).statistic)
     test = CorrelationFairnessTest(model, of=np.not_equal, n_resamples=99).fit(X, labels, sensitive_features=age)
     assert test.disparity_ == pytest.approx(stats.pearsonr(age, model.predict(X) != labels).statistic)
     assert "values of not_equal" in str(test)
@@ -376,7 +379,7 @@ def test_the_good_people_are_good():
         ({"y_true": [1, 2, None, 4, 5]}, "y_true has 1 missing value"),
         ({"y_true": [1, 2, None, 4, 5], "of": "prediction"}, "y_true has 1 missing value"),
         ({"y_true": list("aabab")}, "y_true holds 'a', 'b' and y_pred holds"),
-        ({"y_pred": list("aabab"), "y_true": None, "of": "prediction"}, "y_pred holds 'a', which is not a number"),
+        ({"y_pred": list("aabab"), "y_true": None, "of": "prediction"}, "pos_label is needed: the labels are 'a', 'b'"),
         ({"y_pred": GOOD["y_true"]}, r"of='absolute_error' is 0 for all 5 people"),
         ({"y_score": GOOD["y_pred"]}, "y_pred and y_score are both given"),
         ({"estimator": LinearRegression()}, "estimator is not for from_predictions, which takes predictions"),
