@@ -166,14 +166,6 @@ class AdjustedFairnessTest(OutcomeTest):
     False
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "covariates": True,
-        "clusters": True,
-        "predict_params": True,
-        "control_features": False,
-        "sample_weight": False,
-    }
     _outcomes: ClassVar[tuple[str, ...]] = tuple(OUTCOMES)
     _method: ClassVar[str] = "asymptotic"
     _uncounted: ClassVar[str] = "table has no covariates, which differ from person to person: use from_predictions"

@@ -187,7 +187,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     Men were predicted correctly less often than women: 65.372%  ...
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"y_judge": True, "label_probability": True}
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -66,13 +67,6 @@ class Inputs:
 class GroupsTest(Compared, ReportMixin):
     """A test of groups of people, who come with a model, with predictions or in a table of counts."""
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "control_features": True,
-        "sample_weight": True,
-        "clusters": True,
-        "predict_params": True,
-    }
     #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
     _of: ClassVar[str] = "metric"
     _scores_are_predictions: ClassVar[bool] = True
@@ -86,6 +80,14 @@ class GroupsTest(Compared, ReportMixin):
     #: have these parameters.
     prediction_threshold: Any = None
     response: str = "auto"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Request metadata that ``fit`` takes and the test does not refuse."""
+        taken = [p.name for p in inspect.signature(cls.fit).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        requests = dict.fromkeys(("control_features", "sample_weight", "clusters"), False) | dict.fromkeys(taken, True)
+        requests |= dict.fromkeys(cls._refused, False)
+        setattr(cls, f"_{cls.__name__}__metadata_request__fit", requests)
+        super().__init_subclass__(**kwargs)
 
     @abstractmethod
     def _check(self) -> tuple[Settings, list[Metric] | None]:

@@ -133,13 +133,6 @@ class CorrelationFairnessTest(OutcomeTest):
     Absolute errors grow with age: correlation 0.34 (interval 0.26 to 0.43), adjusted p = 1.0e-04.
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "control_features": True,
-        "predict_params": True,
-        "sample_weight": False,
-        "clusters": False,
-    }
     _outcomes: ClassVar[tuple[str, ...]] = ("prediction", "residual", "absolute_error")
     _method: ClassVar[str] = "permutation"
     _refused: ClassVar[dict[str, str]] = {

@@ -43,9 +43,6 @@ class LabelledFairnessTest(FairnessTest):
         As in `FairnessTest`. None: the `X` of `fit` is the predictions.
     metric : str, Rate, or list or dict of these, default="equalized_odds"
         Rates that need true labels, and criteria made of them.
-    labelled : {"at_random", None}, default=None
-        How people with a true label were chosen: "at_random", a random sample of each group or of all people. None: as
-        `label_probability` says, or everyone has a label.
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
@@ -70,6 +67,9 @@ class LabelledFairnessTest(FairnessTest):
         Of the predictions of a randomised model; the test itself draws nothing.
     verbose : int, default=0
         As in `FairnessTest`.
+    labelled : {"at_random", None}, default=None
+        How people with a true label were chosen: "at_random", a random sample of each group or of all people. None: as
+        `label_probability` says, or everyone has a label.
 
     Attributes
     ----------
@@ -153,15 +153,6 @@ class LabelledFairnessTest(FairnessTest):
     1     b  400      41
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "y_judge": True,
-        "label_probability": True,
-        "predict_params": True,
-        "control_features": False,
-        "sample_weight": False,
-        "clusters": False,
-    }
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "labels", "judge")
     _uncounted: ClassVar[str] = (
         "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
@@ -174,21 +165,11 @@ class LabelledFairnessTest(FairnessTest):
 
     judge_ = Later()
 
+    _unshared: ClassVar[tuple[str, ...]] = (
+        "method", "variance", "within", "strata_weights", "n_resamples", "missing", "unit", "n_jobs",
+    )  # fmt: skip
     estimator: Any = field(default=None, kw_only=False)
-    metric: Any = "equalized_odds"
     labelled: str | None = None
-    compare: str = "between_groups"
-    reference_group: Any = None
-    disparity: str = "difference"
-    alternative: str = "two-sided"
-    margin: Any = None
-    adjust: str | None = "auto"
-    confidence_level: float = 0.95
-    pos_label: Any = None
-    prediction_threshold: float | None = None
-    response: str = "auto"
-    random_state: Any = None
-    verbose: int = 0
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_choice("labelled", self.labelled, ("at_random", None))

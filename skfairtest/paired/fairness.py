@@ -174,22 +174,11 @@ class PairedFairnessTest(FairnessTest):
     _models: ClassVar[tuple[str, ...]] = ("estimator_a", "estimator_b")
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "disparities", "by_model")
 
+    _unshared: ClassVar[tuple[str, ...]] = (
+        "estimator", "disparity", "method", "variance", "within", "strata_weights", "missing", "unit",
+    )  # fmt: skip
     estimator_a: Any = field(default=None, kw_only=False)
     estimator_b: Any = field(default=None, kw_only=False)
-    metric: Any = "equalized_odds"
-    compare: str = "between_groups"
-    reference_group: Any = None
-    alternative: str = "two-sided"
-    margin: float | None = None
-    adjust: str | None = "auto"
-    confidence_level: float = 0.95
-    n_resamples: int = 9999
-    pos_label: Any = None
-    prediction_threshold: float | None = None
-    response: str = "auto"
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     @classmethod
     def from_predictions(  # type: ignore[override]

@@ -167,13 +167,6 @@ class SubgroupScan(GroupsTest):
     1  department = A, sex = Female  others with department = A       0.20
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "control_features": True,
-        "predict_params": True,
-        "sample_weight": False,
-        "clusters": False,
-    }
     _refused: ClassVar[dict[str, str]] = {
         "sample_weight": "a scan counts people alike: leave it out",
         "clusters": "a scan needs independent rows: pass one row per cluster",
