@@ -19,7 +19,6 @@ from skfairtest.inference.score import of_score
 from skfairtest.metrics import Mean
 from skfairtest.report import cells
 from skfairtest.report.cells import records
-from skfairtest.report.record import Recorded
 from skfairtest.report.report import Cell, Column, Report, Table, listed
 from skfairtest.report.sentences import Setup, equals_p, finding_sentence, metric_title, number
 from skfairtest.tables.subgroups import Cells, Subgroups
@@ -262,28 +261,6 @@ REPORTED_COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class ScanRecord(Recorded):
-    """The record of a scan."""
-
-    setup: Setup
-    metrics: tuple[str, ...]
-    features: tuple[str, ...]
-    contextual: tuple[str, ...]
-    guarantee: str
-    n_searched: int
-    n_tested: int
-    n_significant: int
-    p_value: float
-    remaining_p_value: float
-    frame: pd.DataFrame
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """A sentence about each subgroup that is reported."""
-        return tuple(subgroup_sentence(self.setup, row) for row in records(self.frame))
-
-
 def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say how a subgroup that is reported differs from those it is compared with."""
     people = {"group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
@@ -370,50 +347,52 @@ OF_MEANS = (
 
 def scan_report(test: Any) -> Report:
     """The report of a fitted `SubgroupScan`."""
-    scan, searched = test.record_, test.not_searched_.groupby("reason", sort=True)["subgroups"].sum()
+    setup, (metrics, features, contextual) = test._setup, test._names
+    searched = test.not_searched_.groupby("reason", sort=True)["subgroups"].sum()
     left_out = [f"{pluralize(int(n), 'subgroup')}: {reason}" for reason, n in searched.items()]
     cut = [f"{label(name)}: {', '.join(map(number, edges))}" for name, edges in sorted(test.edges_.items())]
     columns = (
-        len(scan.metrics) > 1 and cells.METRIC, Column("subgroup", "name", shows="subgroup"),
-        bool(scan.contextual) and Column("compared with", "name", shows="compared_with"),
+        len(metrics) > 1 and cells.METRIC, Column("subgroup", "name", shows="subgroup"),
+        bool(contextual) and Column("compared with", "name", shows="compared_with"),
         Column("people", shows="n_group"),
-        *cells.numbers(scan.setup, value="value_group", others="value_other", difference="disparity"),
+        *cells.numbers(setup, value="value_group", others="value_other", difference="disparity"),
         cells.P, cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
-    rows, features = cells.records(test.subgroups_.head(cells.SHOWN)), enumerated([*map(label, scan.features)])
+    rows = cells.records(test.subgroups_.head(cells.SHOWN))
     caption = f"Subgroups with the strongest evidence ({len(rows):,} of {len(test.subgroups_):,} tested; subgroups_ has"
     return replace(
-        scan_section(scan),
-        title=f"{enumerated([*map(metric_title, scan.metrics)])} in subgroups of {features}",
+        scan_section(test, setup),
+        title=f"{enumerated([*map(metric_title, metrics)])} in subgroups of {enumerated([*map(label, features)])}",
         tables=(Table.of(columns, rows, f"{caption} all)"),),
         parts=(*listed("Not looked at", left_out), *listed("Where numbers were cut", cut)),
     )
 
 
-def scan_section(scan: ScanRecord) -> Report:
-    """The report of a scan."""
-    setup, n, differ = scan.setup, len(scan.frame), scan.n_significant
-    drawn = cells.barred(cells.records(scan.frame.assign(concern=True)), setup)
-    tested = f"{pluralize(scan.n_searched, 'subgroup')} of {enumerated([*map(label, scan.features + scan.contextual)])}"
-    p = f"(smallest adjusted {equals_p(scan.p_value)})."
+def scan_section(test: Any, setup: Setup) -> Report:
+    """The report of a scan, without its tables."""
+    (metrics, features, contextual), frame = test._names, test.comparisons_
+    n, differ = len(frame), int(test.subgroups_["concern"].sum())
+    rows = cells.barred(cells.records(frame.assign(concern=True)), setup)
+    tested = f"{pluralize(test.n_searched_, 'subgroup')} of {enumerated([*map(label, features + contextual)])}"
+    p = f"(smallest adjusted {equals_p(test.p_value_)})."
     verdict = f"Significant disparity: of {tested}, {differ:,} {'differs' if differ == 1 else 'differ'} {p}"
     if not differ:
         verdict = f"No significant disparity was detected in {tested} {p} This does not prove fairness."
-    elif scan.remaining_p_value <= setup.alpha:
+    elif test.remaining_p_value_ <= setup.alpha:
         verdict += f" {n:,} reported below, each chosen given those before; given these, others differ as well."
     elif n < differ:
-        remaining = f"no other subgroup differs (smallest adjusted {equals_p(scan.remaining_p_value)})"
+        remaining = f"no other subgroup differs (smallest adjusted {equals_p(test.remaining_p_value_)})"
         verdict += f" {pluralize(n, 'description')} below explain all: given {'it' if n == 1 else 'them'}, {remaining}."
-    names = [*map(label, scan.contextual)]
+    names = [*map(label, contextual)]
     whom = f"among {f'the others with the same {enumerated(names)}' if names else 'everyone else'}"
     inside = f", within every {label(setup.controls)}" if setup.controls else ""
     how = {"greater": "is not greater than", "less": "is not less than"}.get(setup.alternative, "is the same as")
-    asked = pluralize(scan.n_tested, "different hypothesis", "different hypotheses")
-    promise = PROMISES[scan.guarantee].format(level=f"{100 * setup.alpha:g}%")
-    null = f"{enumerated([*map(label, scan.metrics)])} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
+    asked = pluralize(test.n_tested_, "different hypothesis", "different hypotheses")
+    promise = PROMISES[test.guarantee].format(level=f"{100 * setup.alpha:g}%")
+    null = f"{enumerated([*map(label, metrics)])} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
     return Report(
         verdict=verdict,
         concern=differ > 0,
-        findings=tuple(Cell(said, bar=row["bar"]) for said, row in zip(scan.sentences, drawn, strict=True)),
+        findings=tuple(Cell(subgroup_sentence(setup, row), bar=row["bar"]) for row in rows),
         hypotheses=(f"{null} {OF_MEANS}" if setup.descriptions else null,),
     )
