@@ -289,14 +289,10 @@ class LabelledFairnessTest(FairnessTest):
         self.judge_ = partial(frame_of, judge_columns(result.comparisons))
         return super()._compare(sample, settings, metrics, seed) if sample.labelled.all() else result
 
-    def _fit_sample(
-        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
-    ) -> Self:
-        super()._fit_sample(sample, settings, metrics, seed, subject)
-        self.within_ = None
+    def _store(self, result: Result) -> None:
+        super()._store(result)
         worth = worth_sentence(self.labels_, self.comparisons_["metric"].iloc[self._leading])
-        self._setup = replace(self._setup, unknown=worth)
-        return self
+        self.within_, self._setup = None, replace(self._setup, unknown=worth)
 
     def _made(self) -> Report:
         return labelled_report(self)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
-from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.family import p_of, p_values_of
 from skfairtest.comparisons.outcomes import Measure
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import of_score
@@ -30,8 +29,6 @@ LOOKED_AT = 5
 MOST_RIVALS, FAR = 20, 10.0
 #: Subgroups that are reported at the most.
 MOST_REPORTED = 20
-#: Divisions of people that are remembered while subgroups are explained.
-MOST_STRATA = 64
 #: What can be guaranteed.
 GUARANTEES = ("familywise", "split")
 
@@ -86,14 +83,21 @@ class Scanned:
         log_p, smallest = measure.sums.log_p(own, rest, alternative)
         return cls(measure, people, sums, subgroups, own, rest, scores, log_p, smallest, alternative)
 
-    def given(self, rows: Positions, stratum: Positions, *, exact: bool) -> Floats:
-        """Return logarithms of p-values of some subgroups within strata of cells: exact ones, or those of scores."""
-        out, n_strata = np.zeros(len(rows)), int(stratum.max()) + 1
-        for places, own, rest in self.subgroups.take(rows).sides(self.sums, stratum, n_strata):
-            if exact:
-                out[places] = self.measure.sums.log_p(own, rest, self.alternative)[0]
-            else:
-                out[places] = of_score(self.measure.sums.scores(own, rest), self.alternative)
+    def given(self, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
+        """Return log p-values of subgroups within the strata that those `above` divide people into."""
+        covered = np.array([[_is_inside(self.subgroups, row, one) for one in above] for row in rows.tolist()])
+        out, cells = np.zeros(len(rows)), self.subgroups.cells
+        for pattern in np.unique(covered.astype(bool), axis=0):
+            same = np.flatnonzero((covered == pattern).all(axis=1))
+            dividing = [
+                self.subgroups.members(one) for one, covers in zip(above, pattern.tolist(), strict=True) if not covers
+            ]
+            parts = [cells.stratum, *(2 * context + inside for inside, context in dividing)]
+            stratum = np.unique(np.stack(parts), axis=1, return_inverse=True)[1].reshape(-1)
+            for places, own, rest in self.subgroups.take(rows[same]).sides(self.sums, stratum, int(stratum.max()) + 1):
+                tested = self.measure.sums.log_p(own, rest, self.alternative)[0] if exact else of_score(
+                    self.measure.sums.scores(own, rest), self.alternative)  # fmt: skip
+                out[same[places]] = tested
         return out
 
 
@@ -165,7 +169,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
     that differs as well, and the subgroup does not differ within it.
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
-    given = Given(tested)
+    given = tested.given
     chosen: list[Step] = []
     left, remaining = found, 0.0
     while len(left):
@@ -177,41 +181,12 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
         remaining = min(0.0, float(log_p[at]) + more)
         if len(chosen) == MOST_REPORTED or (above and remaining > level):
             return chosen, remaining
-        row = _shortest(given, int(best[at]), left, rough, above, alpha, level - more)
+        row = _shortest(tested, int(best[at]), left, rough, above, alpha, level - more)
         own = tested.log_p[row] if not above else given(np.array([row]), above, exact=True)[0]
         chosen.append((row, min(0.0, float(own) + more)))
         # What is far from significant now is explained, and is not looked at again.
         left, remaining = left[(left != row) & (rough + more <= level + FAR)], 0.0
     return chosen, remaining
-
-
-class Given:
-    """P-values of subgroups given others, within the strata that these divide people into."""
-
-    def __init__(self, tested: Scanned) -> None:
-        self.tested = tested
-        # Most are asked for again, with one more at the end.
-        self._strata = lru_cache(MOST_STRATA)(self._divided)
-
-    def __call__(self, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
-        """Return logarithms of p-values of some subgroups given those `above`: exact ones, or those of scores."""
-        tested = self.tested
-        covered = np.array([[_is_inside(tested.subgroups, row, one) for one in above] for row in rows.tolist()])
-        out = np.zeros(len(rows))
-        for pattern in np.unique(covered.astype(bool), axis=0):
-            places = np.flatnonzero((covered == pattern).all(axis=1))
-            dividing = tuple(one for one, covers in zip(above, pattern.tolist(), strict=True) if not covers)
-            out[places] = tested.given(rows[places], self._strata(dividing), exact=exact)
-        return out
-
-    def _divided(self, rows: tuple[int, ...]) -> Positions:
-        """Return the stratum of each cell, divided by the members of subgroups and of their contexts."""
-        subgroups = self.tested.subgroups
-        if not rows:
-            return subgroups.cells.stratum
-        inside, context = subgroups.members(rows[-1])
-        parts = 4 * self._strata(rows[:-1]) + 2 * context + inside
-        return np.unique(parts, return_inverse=True)[1].reshape(-1)
 
 
 def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
@@ -226,11 +201,11 @@ def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
 
 
 def _shortest(
-    given: Given, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
+    tested: Scanned, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
 ) -> int:
     """Return a shorter description that explains a subgroup, the shortest first, then by evidence; or the subgroup."""
     alone = np.array([row])
-    subgroups, others = given.tested.subgroups, 0
+    subgroups, given, others = tested.subgroups, tested.given, 0
     shorter = np.flatnonzero((subgroups.depth[left] < subgroups.depth[row]) & (rough <= level + 1))
     order = shorter[np.lexsort((rough[shorter], subgroups.depth[left][shorter]))]
     for rival in left[order].tolist():
@@ -249,11 +224,7 @@ def _shortest(
     return row
 
 
-#: Columns of a subgroup, and of one that is reported.
-COLUMNS = (
-    "metric", "subgroup", "disparity", "compared_with", "depth", "n_group", "n_other", "n_effective", "value_group",
-    "value_other", "statistic", "reported", "p_value", "p_value_adjusted", "concern",
-)  # fmt: skip
+#: Columns of a subgroup that is reported.
 REPORTED_COLUMNS = (
     "metric", "subgroup", "disparity", "ci_low", "ci_high", "compared_with", "depth", "n_group", "n_other",
     "n_effective", "value_group", "value_other", "statistic", "sentence", "p_value", "p_value_given_above",
@@ -298,14 +269,15 @@ def subgroups_frame(
     value, other = tested.measure.sums.values(tested.own, tested.rest)
     chosen = np.zeros(len(subgroups), dtype=bool)
     chosen[[row for row, _ in reported]] = True
-    columns = (
-        tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
-        rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64),
-        value + tested.measure.sums.centre, other + tested.measure.sums.centre, tested.scores, chosen,
-        *([p_of(log_p) for log_p in each.tolist()] for each in (tested.log_p, log_adjusted)),
-        log_adjusted <= np.log(alpha) + 1e-12,
-    )  # fmt: skip
-    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
+    columns = {
+        "metric": tested.measure.metric.name, "subgroup": names, "disparity": value - other, "compared_with": others,
+        "depth": subgroups.depth, "n_group": people.astype(np.int64), "n_other": rest.astype(np.int64),
+        "n_effective": tested.measure.sums.counted(tested.own).astype(np.int64),
+        "value_group": value + tested.measure.sums.centre, "value_other": other + tested.measure.sums.centre,
+        "statistic": tested.scores, "reported": chosen, "p_value": p_values_of(tested.log_p),
+        "p_value_adjusted": p_values_of(log_adjusted), "concern": log_adjusted <= np.log(alpha) + 1e-12,
+    }  # fmt: skip
+    return pd.DataFrame(columns, index=range(len(subgroups)))
 
 
 def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, rejected: bool) -> tuple[float, float]:

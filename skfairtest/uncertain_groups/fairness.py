@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -200,10 +200,8 @@ class UncertainGroupsTest(FairnessTest):
         rates: list[Metric] = [uncertain_rate(metric, self.estimate, self.n_reference) for metric in metrics]
         return judge([measure(sample, rates, settings, self.pos_label, classes_of(self.estimator), seed)], settings)[0]
 
-    def _fit_sample(
-        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
-    ) -> Self:
-        super()._fit_sample(sample, settings, metrics, seed, subject)
+    def _store(self, result: Result) -> None:
+        super()._store(result)
         self.assumption_ = "none: groups are certain"
         if not self._certain:
             self.assumption_ = ASSUMPTIONS[self.estimate]
@@ -215,4 +213,3 @@ class UncertainGroupsTest(FairnessTest):
             self._setup = replace(self._setup, unknown=said)
             if self.estimate != "thresholded":
                 self.within_ = None
-        return self
