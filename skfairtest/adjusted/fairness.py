@@ -294,7 +294,45 @@ class AdjustedFairnessTest(OutcomeTest):
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _made(self) -> Report:
-        return adjusted_report(self)
+        setup, rows = self._setup, cells.records(self.comparisons_.sort_values(["p_value"], kind="stable"))
+        lead = cells.records(self.comparisons_)[self._leading]
+        group, other = label(lead["group"]), cells.compared_with(setup.compare, lead)
+        number, sign = sentences.number, -1 if lead["disparity"] < 0 else 1
+        write, decimal, unit = (
+            (sentences.points, sentences.decimal, " points") if self._is_share else (number, number, "")
+        )
+        low, high = sorted(sign * lead[end] for end in ("ci_low", "ci_high"))
+        limits = sentences.span(write, low, high, (0.0,) if lead["concern"] else ())
+        said = "Significant disparity: " if self.concern_ else "No significant disparity was detected: "
+        said += f"given {self._covariates}, {self._outcome} are {write(abs(lead['disparity']))}{unit} "
+        said += f"{'higher' if sign > 0 else 'lower'} for {group} than for {other} (interval {limits}), "
+        unadjusted = (
+            f"Without adjustment the difference between {group} and {other} is {write(lead['unadjusted'])}{unit}."
+        )
+        columns = (
+            cells.GROUP, cells.compared(setup.compare), Column("people", shows="n_group"),
+            Column("others", shows="n_other"), Column("unadjusted", shows=lambda row: decimal(row["unadjusted"])),
+            Column("adjusted", shows=lambda row: decimal(row["disparity"])), cells.interval(decimal), cells.P,
+            cells.ADJUSTED_P, cells.VERDICT,
+        )  # fmt: skip
+        same = {"greater": "not greater in the first group", "less": "not less in the first group"}
+        return Report(
+            title=f"{self._outcome.capitalize()} of groups, given {self._covariates}",
+            verdict=f"{said}{sentences.smallest_p(self.p_value_, len(rows))}.",
+            concern=self.concern_,
+            remarks=(
+                *filter(None, [self.caution_]), unadjusted, *([] if self.concern_ else [sentences.NO_PROOF]),
+                *sentences.sampling_error(self.p_value_interval_), *cells.counted(rows),
+            ),
+            hypotheses=(
+                f"given {self._covariates}, the mean of {self._outcome} is "
+                f"{same.get(setup.alternative, 'the same in both groups')}. The generalised covariance measure tests "
+                "it, which is valid in large samples if models predict outcome and group well from the covariates.",
+            ),
+            tables=(Table.of(columns, cells.barred(rows), f"Differences in {self._outcome}", few=cells.SHOWN),),
+            left_out=cells.excluded_tables(self.excluded_),
+            notes=tuple(_notes(self)),
+        )  # fmt: skip
 
     def _check(self) -> tuple[Settings, None]:
         check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
@@ -421,45 +459,6 @@ class AdjustedFairnessTest(OutcomeTest):
 
 #: From this share of its variance on, predicted by covariates, a group is hardly found among others.
 SEPARATED = 0.9
-
-
-def adjusted_report(test: Any) -> Report:
-    """The report of a fitted `AdjustedFairnessTest`."""
-    setup, rows = test._setup, cells.records(test.comparisons_.sort_values(["p_value"], kind="stable"))
-    lead = cells.records(test.comparisons_)[test._leading]
-    group, other = label(lead["group"]), cells.compared_with(setup.compare, lead)
-    number, sign = sentences.number, -1 if lead["disparity"] < 0 else 1
-    write, decimal, unit = (sentences.points, sentences.decimal, " points") if test._is_share else (number, number, "")
-    low, high = sorted(sign * lead[end] for end in ("ci_low", "ci_high"))
-    limits = sentences.span(write, low, high, (0.0,) if lead["concern"] else ())
-    said = "Significant disparity: " if test.concern_ else "No significant disparity was detected: "
-    said += f"given {test._covariates}, {test._outcome} are {write(abs(lead['disparity']))}{unit} "
-    said += f"{'higher' if sign > 0 else 'lower'} for {group} than for {other} (interval {limits}), "
-    unadjusted = f"Without adjustment the difference between {group} and {other} is {write(lead['unadjusted'])}{unit}."
-    columns = (
-        cells.GROUP, cells.compared(setup.compare), Column("people", shows="n_group"),
-        Column("others", shows="n_other"), Column("unadjusted", shows=lambda row: decimal(row["unadjusted"])),
-        Column("adjusted", shows=lambda row: decimal(row["disparity"])), cells.interval(decimal), cells.P,
-        cells.ADJUSTED_P, cells.VERDICT,
-    )  # fmt: skip
-    same = {"greater": "not greater in the first group", "less": "not less in the first group"}
-    return Report(
-        title=f"{test._outcome.capitalize()} of groups, given {test._covariates}",
-        verdict=f"{said}{sentences.smallest_p(test.p_value_, len(rows))}.",
-        concern=test.concern_,
-        remarks=(
-            *([test.caution_] if test.caution_ else []), unadjusted, *([] if test.concern_ else [sentences.NO_PROOF]),
-            *sentences.sampling_error(test.p_value_interval_), *cells.counted(rows),
-        ),
-        hypotheses=(
-            f"given {test._covariates}, the mean of {test._outcome} is "
-            f"{same.get(setup.alternative, 'the same in both groups')}. The generalised covariance measure tests it, "
-            "which is valid in large samples if models predict the outcome and the group well from the covariates.",
-        ),
-        tables=(Table.of(columns, cells.barred(rows), f"Differences in {test._outcome}", few=cells.SHOWN),),
-        left_out=cells.excluded_tables(test.excluded_),
-        notes=tuple(_notes(test)),
-    )  # fmt: skip
 
 
 def _notes(test: Any) -> Iterator[str]:

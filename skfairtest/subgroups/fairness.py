@@ -407,9 +407,8 @@ class SubgroupScan(GroupsTest):
         edges: dict[str, tuple[float, ...]], alpha: float, n_tested: int,
     ) -> None:  # fmt: skip
         """Set the attributes with the results."""
-        terms = scan.terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
         frames = [
-            scan.subgroups_frame(one, log_p, steps, terms, alpha)
+            scan.subgroups_frame(one, log_p, steps, edges, alpha)
             for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
         ]
         by_evidence = ["p_value", "depth"]

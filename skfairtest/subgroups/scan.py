@@ -1,6 +1,6 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
@@ -238,16 +238,12 @@ def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     return finding_sentence(setup, {**row, **people, "concern": True})
 
 
-def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:
-    """Return each value of each feature as a term of a description: "sex = Female", "age 25 to 34"."""
-    return [
-        [f"{label(column.name)}{' ' if cut else ' = '}{label(level)}" for level in column.levels]
-        for column, cut in zip(subgroups.cells.features, binned, strict=True)
+def _described(subgroups: Subgroups, binned: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the description of each subgroup ("sex = Female, age 25 to 34") and of its comparison group."""
+    terms = [
+        [f"{label(column.name)}{' ' if column.name in binned else ' = '}{label(level)}" for level in column.levels]
+        for column in subgroups.cells.features
     ]
-
-
-def _described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], list[str]]:
-    """Return the description of each subgroup and of its comparison group."""
     names, others = [], []
     for row in range(len(subgroups)):
         parts = [(terms[f][code], subgroups.cells.contextual[f]) for f, code in subgroups.terms(row)]
@@ -258,11 +254,11 @@ def _described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str],
 
 
 def subgroups_frame(
-    tested: Scanned, log_adjusted: Floats, reported: Sequence[Step], terms: list[list[str]], alpha: float
+    tested: Scanned, log_adjusted: Floats, reported: Sequence[Step], binned: Collection[str], alpha: float
 ) -> pd.DataFrame:
     """Return a row for each subgroup of one metric, in the order of `tested`."""
     subgroups = tested.subgroups
-    names, others = _described(subgroups, terms)
+    names, others = _described(subgroups, binned)
     people, rest = np.zeros(len(subgroups)), np.zeros(len(subgroups))
     for rows, first, second in subgroups.sides(tested.people):
         people[rows], rest[rows] = first[:, 0, 0], second[:, 0, 0]
