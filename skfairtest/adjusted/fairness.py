@@ -362,7 +362,7 @@ class AdjustedFairnessTest(OutcomeTest):
     def _fit_sample(self, sample: Sample, settings: Settings, metrics: Any, seed: Any, subject: str) -> Self:
         assert isinstance(sample, Covered)
         excluded: list[Exclusion] = []
-        columns, (pos_label, outcome) = sample.covariates, self._values(sample.columns)
+        columns, outcome = sample.covariates, self._values(sample.columns)
         folds = f", two in each of n_folds={self.n_folds}"
         kept, seeds = kept_groups(sample, excluded, settings, 1, 2 * self.n_folds, folds), seed_sequence(seed).spawn(2)
         learners = {name: getattr(self, name) for name in ("outcome_model", "group_model")}
@@ -371,7 +371,7 @@ class AdjustedFairnessTest(OutcomeTest):
         contrasts = list(contrasts_of(sample, kept, settings, excluded, 1))
         result = measure_adjusted(people, contrasts, sample.group_labels, settings, seeds[1], excluded)
         (result,) = judge([result], settings)
-        self._store(result, sample, pos_label, "gcm")
+        self._store(result, sample, "gcm")
         frame = frame_of(comparisons_columns(result.comparisons, COLUMNS))
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
         nulls: list[Any] = [one.null for one in result.comparisons]

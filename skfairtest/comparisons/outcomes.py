@@ -120,8 +120,8 @@ class OutcomeTest(GroupsTest):
         known = {"metric": "of", "pos_label": self.pos_label, "y_true": inputs.y, **common}
         return readers.scores(estimator, inputs.X, self._responses, **known), None
 
-    def _values(self, columns: Any) -> tuple[Any, Floats]:
-        """The positive label, if there is one, and the outcome of each person."""
+    def _values(self, columns: Any) -> Floats:
+        """The outcome of each person; labels are kept."""
         y_true, classes = columns.get("y_true"), readers.classes_of(self.estimator) or ()
         if y_true is None and self._needs_truth:
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
@@ -149,24 +149,25 @@ class OutcomeTest(GroupsTest):
         )
         if labelled and (levels or classes):
             pos_label = readers.resolve_pos_label(levels or classes, pos_label, classes or None)
-        values = []
+        others = readers.other_labels(readers.sort_levels(levels or classes), pos_label)
+        self.pos_label_, self.negative_labels_ = pos_label, others
+        values: list[Floats] = []
         for column in used:
             if labelled and column.name in [label.name for label in labels]:
                 values.append(np.array([float(level == pos_label) for level in column.levels])[column.codes])
             else:
                 values.append(column.values if len(classes) > 2 else numbers(column, column.name))
         if callable(self.of):
-            return pos_label, _own_outcome(self.of, *values)
+            return _own_outcome(self.of, *values)
         if not self._needs_truth:
-            return pos_label, values[0]
+            return values[0]
         left = values[0] - values[1]
-        return pos_label, left if self.of == "residual" else np.abs(left)
+        return left if self.of == "residual" else np.abs(left)
 
-    def _store(self, result: Result, sample: Sample, pos_label: Any, method: str) -> None:
+    def _store(self, result: Result, sample: Sample, method: str) -> None:
         self._set_verdict(result)
         self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
-        self.method_, self.pos_label_, self.n_samples_ = method, pos_label, sample.n_samples
-        self.negative_labels_ = readers.other_labels(sample.labels, pos_label)
+        self.method_, self.n_samples_ = method, sample.n_samples
         self._keep_parameters()
 
 

@@ -89,8 +89,8 @@ class CorrelationFairnessTest(OutcomeTest):
         What was run.
     n_resamples_ : int
         How many permutations the pooled comparisons have.
-    pos_label_ : object
-        The label counted as 1; None if outcomes are numbers.
+    pos_label_, negative_labels_ : object
+        The label counted as 1, and the others; None and empty if outcomes are numbers.
     n_samples_ : int
         People.
 
@@ -218,7 +218,7 @@ class CorrelationFairnessTest(OutcomeTest):
     def _fit_sample(self, sample: Sample, settings: Settings, metrics: Any, seed: Any, subject: str) -> Self:
         x = [measure.feature_values(column) for column in sample.sensitive]
         names, controls = list(sample.sensitive_names), " x ".join(sample.control_names)
-        strata, (pos_label, outcome) = sample.stratum_codes if controls else None, self._values(sample.columns)
+        strata, outcome = sample.stratum_codes if controls else None, self._values(sample.columns)
         # Between people of equal outcome features decide in the order of their names, not of their columns.
         pairs = arrange(x, outcome, strata, order=np.argsort(names, kind="stable"))
         measure.check_pairs(pairs, controls, name_of(self.of))
@@ -228,7 +228,7 @@ class CorrelationFairnessTest(OutcomeTest):
         if doubt := measure.doubt(result):
             warn(doubt, SmallGroupWarning)
         (result,) = judge([result], settings)
-        self._store(result, sample, pos_label, "permutation")
+        self._store(result, sample, "permutation")
         self.comparisons_ = frame_of(comparisons_columns(result.comparisons, measure.COLUMNS))
         self.excluded_ = excluded_frame(result.excluded, measure.EXCLUDED_COLUMNS)
         pooled = [one for one in result.comparisons if one.is_pooled]

@@ -225,14 +225,6 @@ class UncertainRates:
             out[part] = studentize(distance + noise * rng.standard_normal(size), error)
         return out
 
-    @property
-    def disparity_of_values(self) -> float:
-        """The disparity of both values."""
-        first, second = np.clip(self.values, 0.0, 1.0).tolist()
-        if self.disparity == "difference":
-            return float(first - second)
-        return first / second if second else np.inf if first else 1.0
-
     def limit(self, critical: Callable[[float | Floats], Floats] | float, start: float, stop: float) -> float:
         """Return the last disparity that is not rejected on the way from `start`, which is not, to `stop`."""
         ratio, sign = self.disparity == "ratio", 1 if stop < start else -1

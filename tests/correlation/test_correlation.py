@@ -227,7 +227,7 @@ def test_a_classifier_says_the_probability_of_the_positive_class(people):
     test = CorrelationFairnessTest(model, **options).fit(X, labels, sensitive_features=age)
     expected = stats.pearsonr(age, np.abs((labels == "yes") - probability)).statistic
     assert test.disparity_ == pytest.approx(expected)
-    assert test.pos_label_ == "yes"
+    assert (test.pos_label_, test.negative_labels_) == ("yes", ["no"])
     alone = CorrelationFairnessTest(model, of="prediction", **options).fit(X, sensitive_features=age)
     assert alone.disparity_ == pytest.approx(stats.pearsonr(age, probability).statistic)
     other = CorrelationFairnessTest(model, of="prediction", **{**options, "pos_label": "no"})
