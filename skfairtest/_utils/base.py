@@ -3,7 +3,7 @@
 import copy
 import datetime
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from functools import partial
 from numbers import Integral
@@ -122,8 +122,15 @@ ANSWERING = ("__init__", "fit", "partial_fit")
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def with_parameters(test: type[Test]) -> type[Test]:
-    """A class of tests whose annotated attributes are its parameters; its constructor keeps each under its name."""
+    """A class of tests whose annotated attributes are its parameters; its constructor keeps each under its name.
+
+    A kind of another test has the parameters of that, but those that are named in its attribute ``_unshared``.
+    """
+    inherited, unshared = getattr(test, "_constructor_parameters", {}), vars(test).get("_unshared", ())
+    shared = {name: kind for name, kind in inherited.items() if name not in unshared}
+    test.__annotations__ = shared | test.__annotations__
     made: Any = dataclass(repr=False, eq=False, kw_only=True, match_args=False)(test)
+    made._constructor_parameters = {parameter.name: parameter.type for parameter in fields(made)}
     del made.__dataclass_fields__  # a test is no data that is compared, written or inherited field by field
     made.__init__ = answering_guesses(made.__init__, made.__name__)
     return test

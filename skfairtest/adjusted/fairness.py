@@ -8,15 +8,13 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest import readers
-from skfairtest._utils.base import Later, check_seed, seed_sequence, with_parameters
+from skfairtest._utils.base import Later, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice, check_number
 from skfairtest._utils.errors import ParameterError, brief, warn
-from skfairtest._utils.text import enumerated, label, name_of
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.text import enumerated, label
 from skfairtest.adjusted.measure import (
     Covered,
     CurvesThenTrees,
@@ -31,10 +29,9 @@ from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.engine import judge
 from skfairtest.comparisons.frames import comparisons_columns, excluded_frame, frame_of
-from skfairtest.comparisons.measure import FEW_PEOPLE
-from skfairtest.comparisons.outcomes import numbers, own_outcome, predicted_columns
-from skfairtest.comparisons.people import GroupsTest, Inputs
-from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.outcomes import OUTCOMES, OutcomeTest, predicted_columns
+from skfairtest.comparisons.people import Inputs
+from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_p_values
 from skfairtest.report import cells, sentences
 from skfairtest.report.report import Column, Report, Table
@@ -42,13 +39,6 @@ from skfairtest.report.sentences import Setup
 from skfairtest.sensitivity.analysis import Sensitivity
 from skfairtest.tables import Sample
 
-#: What each outcome is called.
-OUTCOMES = {
-    "prediction": "predictions",
-    "score": "scores",
-    "residual": "residuals (true minus predicted)",
-    "absolute_error": "absolute errors",
-}
 #: What models are called that learn by default.
 DEFAULT = "the default (curves, then boosted trees)"
 #: Columns of the frame, and what they are called in a test of groups.
@@ -59,7 +49,7 @@ COLUMNS = [
 
 
 @with_parameters
-class AdjustedFairnessTest(GroupsTest):
+class AdjustedFairnessTest(OutcomeTest):
     """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
@@ -176,15 +166,8 @@ class AdjustedFairnessTest(GroupsTest):
     False
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "covariates": True,
-        "clusters": True,
-        "predict_params": True,
-        "control_features": False,
-        "sample_weight": False,
-    }
-    _of: ClassVar[str] = "of"
+    _outcomes: ClassVar[tuple[str, ...]] = tuple(OUTCOMES)
+    _method: ClassVar[str] = "asymptotic"
     _uncounted: ClassVar[str] = "table has no covariates, which differ from person to person: use from_predictions"
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "caution", "statistic", "disparity",
@@ -192,7 +175,7 @@ class AdjustedFairnessTest(GroupsTest):
         "n_samples",
     )  # fmt: skip
 
-    _not_written: ClassVar[tuple[str, ...]] = (*GroupsTest._not_written, "_base", "_biases")
+    _not_written: ClassVar[tuple[str, ...]] = (*OutcomeTest._not_written, "_base", "_biases")
 
     estimator: Any = field(default=None, kw_only=False)
     of: Any = "prediction"
@@ -209,16 +192,6 @@ class AdjustedFairnessTest(GroupsTest):
     n_jobs: int | None = None
 
     _biases = Later()
-
-    def __sklearn_tags__(self) -> Tags:
-        """Say whether true values are required."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self._needs_truth
-        return tags
-
-    @property
-    def _needs_truth(self) -> bool:
-        return not (isinstance(self.of, str) and self.of in ("prediction", "score"))
 
     def fit(  # type: ignore[override]
         self,
@@ -321,14 +294,48 @@ class AdjustedFairnessTest(GroupsTest):
         return cls._of_predictions(y_true, y_pred, y_score, columns, params)
 
     def _made(self) -> Report:
-        return adjusted_report(self)
+        setup, rows = self._setup, cells.records(self.comparisons_.sort_values(["p_value"], kind="stable"))
+        lead = cells.records(self.comparisons_)[self._leading]
+        group, other = label(lead["group"]), cells.compared_with(setup.compare, lead)
+        number, sign = sentences.number, -1 if lead["disparity"] < 0 else 1
+        write, decimal, unit = (
+            (sentences.points, sentences.decimal, " points") if self._is_share else (number, number, "")
+        )
+        low, high = sorted(sign * lead[end] for end in ("ci_low", "ci_high"))
+        limits = sentences.span(write, low, high, (0.0,) if lead["concern"] else ())
+        said = "Significant disparity: " if self.concern_ else "No significant disparity was detected: "
+        said += f"given {self._covariates}, {self._outcome} are {write(abs(lead['disparity']))}{unit} "
+        said += f"{'higher' if sign > 0 else 'lower'} for {group} than for {other} (interval {limits}), "
+        unadjusted = (
+            f"Without adjustment the difference between {group} and {other} is {write(lead['unadjusted'])}{unit}."
+        )
+        columns = (
+            cells.GROUP, cells.compared(setup.compare), Column("people", shows="n_group"),
+            Column("others", shows="n_other"), Column("unadjusted", shows=lambda row: decimal(row["unadjusted"])),
+            Column("adjusted", shows=lambda row: decimal(row["disparity"])), cells.interval(decimal), cells.P,
+            cells.ADJUSTED_P, cells.VERDICT,
+        )  # fmt: skip
+        same = {"greater": "not greater in the first group", "less": "not less in the first group"}
+        return Report(
+            title=f"{self._outcome.capitalize()} of groups, given {self._covariates}",
+            verdict=f"{said}{sentences.smallest_p(self.p_value_, len(rows))}.",
+            concern=self.concern_,
+            remarks=(
+                *filter(None, [self.caution_]), unadjusted, *([] if self.concern_ else [sentences.NO_PROOF]),
+                *sentences.sampling_error(self.p_value_interval_), *cells.counted(rows),
+            ),
+            hypotheses=(
+                f"given {self._covariates}, the mean of {self._outcome} is "
+                f"{same.get(setup.alternative, 'the same in both groups')}. The generalised covariance measure tests "
+                "it, which is valid in large samples if models predict outcome and group well from the covariates.",
+            ),
+            tables=(Table.of(columns, cells.barred(rows), f"Differences in {self._outcome}", few=cells.SHOWN),),
+            left_out=cells.excluded_tables(self.excluded_),
+            notes=tuple(_notes(self)),
+        )  # fmt: skip
 
     def _check(self) -> tuple[Settings, None]:
-        check_seed(self.random_state)
-        if not callable(self.of):
-            check_choice("of", self.of, OUTCOMES)
         check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
-        check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         check_number("n_folds", self.n_folds, 2, whole=True)
         for name in ("outcome_model", "group_model"):
             value = getattr(self, name)
@@ -336,13 +343,7 @@ class AdjustedFairnessTest(GroupsTest):
                 raise ParameterError(
                     f"{name} must be a regressor or a classifier of scikit-learn; found {brief(value)}"
                 )
-        return check_settings(**{**self.get_params(), "method": "asymptotic"}), None
-
-    def _ask(self, estimator: Any, inputs: Inputs, metrics: Any, needed: Any, common: Any) -> tuple[Any, Any]:
-        if self.of != "score":
-            return readers.predict(estimator, inputs.X, **common), None
-        known = {"metric": "of", "pos_label": self.pos_label, "y_true": inputs.y, **common}
-        return readers.scores(estimator, inputs.X, ("predict_proba", "decision_function"), **known), None
+        return super()._check()
 
     def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
         covariates, clusters = (inputs.columns[name] for name in ("covariates", "clusters"))
@@ -358,43 +359,10 @@ class AdjustedFairnessTest(GroupsTest):
         readers.check_same_people({**labels, **grouped})
         return Covered(labels, people.sensitive, clusters=people.clusters, covariates=columns)
 
-    def _values(self, columns: Any) -> tuple[Any, Floats]:
-        """Return the positive label, if there is one, and the outcome of each person."""
-        y_true, y_pred = columns.get("y_true"), columns["y_pred"]
-        if y_true is None and self._needs_truth:
-            raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
-        classes = readers.classes_of(self.estimator)
-        used = [y_true, y_pred] if self._needs_truth else [y_pred]
-        readers.check_classes(() if y_true is None else y_true.levels, classes, self.pos_label)
-        if self.of == "score":
-            pos_label = readers.resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
-            return pos_label, numbers(y_pred, "y_pred")
-        levels = {level for column in used for level in column.levels}
-        labelled = (
-            self.pos_label is not None
-            or (classes is not None and (len(classes) == 2 or not callable(self.of)))
-            or any(column.categorical or isinstance(column.levels[0], bool) for column in used)
-            or levels <= {0, 1}
-            or levels <= {-1, 1}
-        )
-        if not labelled:
-            pos_label, values = None, [numbers(column, column.name) for column in used]
-        else:
-            if len(y_pred) >= FEW_PEOPLE:
-                readers.check_codings({column.name: column.levels for column in used})
-            pos_label = readers.resolve_pos_label(levels, self.pos_label, classes)
-            values = [np.array([float(level == pos_label) for level in column.levels])[column.codes] for column in used]
-        if callable(self.of):
-            return pos_label, own_outcome(self.of, *values)
-        if self.of == "prediction":
-            return pos_label, values[0]
-        left = values[0] - values[1]
-        return pos_label, left if self.of == "residual" else np.abs(left)
-
     def _fit_sample(self, sample: Sample, settings: Settings, metrics: Any, seed: Any, subject: str) -> Self:
         assert isinstance(sample, Covered)
         excluded: list[Exclusion] = []
-        columns, (pos_label, outcome) = sample.covariates, self._values(sample.columns)
+        columns, outcome = sample.covariates, self._values(sample.columns)
         folds = f", two in each of n_folds={self.n_folds}"
         kept, seeds = kept_groups(sample, excluded, settings, 1, 2 * self.n_folds, folds), seed_sequence(seed).spawn(2)
         learners = {name: getattr(self, name) for name in ("outcome_model", "group_model")}
@@ -403,7 +371,7 @@ class AdjustedFairnessTest(GroupsTest):
         contrasts = list(contrasts_of(sample, kept, settings, excluded, 1))
         result = measure_adjusted(people, contrasts, sample.group_labels, settings, seeds[1], excluded)
         (result,) = judge([result], settings)
-        self._set_verdict(result)
+        self._store(result, sample, "gcm")
         frame = frame_of(comparisons_columns(result.comparisons, COLUMNS))
         frame.insert(3, "unadjusted", frame["value_group"] - frame["value_other"])
         nulls: list[Any] = [one.null for one in result.comparisons]
@@ -411,7 +379,7 @@ class AdjustedFairnessTest(GroupsTest):
             frame.insert(list(frame).index("method"), name, [null.explained[place] for null in nulls])
         self.comparisons_ = frame
         self.excluded_ = excluded_frame(result.excluded)
-        self.method_, self.groups_ = "gcm", sample.group_labels
+        self.groups_ = sample.group_labels
         self.caution_ = caution(sorted(result.comparisons, key=lambda one: one is not result.leading))
         if self.concern_ and self.caution_:
             warn(self.caution_)
@@ -419,7 +387,6 @@ class AdjustedFairnessTest(GroupsTest):
         self._base = with_p_values(result, [one.log_p for one in result.tested])  # without people
         # Made when somebody asks: models are fitted once more without each covariate.
         self._biases = partial(omitted_of, people, result.tested, by_name, settings.n_jobs, seeds[1])
-        self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
         self._is_share = set(np.unique(outcome).tolist()) <= {0.0, 1.0}
         self._covariates = enumerated([label(column.name) for column in columns])
         self._learners = " and ".join(
@@ -428,9 +395,6 @@ class AdjustedFairnessTest(GroupsTest):
         self._setup = Setup(
             compare=self.compare, alternative=settings.question.alternative, alpha=settings.alpha, adjust=self.adjust_
         )
-        self.pos_label_, self.n_samples_ = pos_label, sample.n_samples
-        self.negative_labels_ = readers.other_labels(sample.labels, pos_label)
-        self._keep_parameters()
         return self
 
     def sensitivity(self, to: str = "confounding", *, at: Any = None) -> Sensitivity:
@@ -495,45 +459,6 @@ class AdjustedFairnessTest(GroupsTest):
 
 #: From this share of its variance on, predicted by covariates, a group is hardly found among others.
 SEPARATED = 0.9
-
-
-def adjusted_report(test: Any) -> Report:
-    """The report of a fitted `AdjustedFairnessTest`."""
-    setup, rows = test._setup, cells.records(test.comparisons_.sort_values(["p_value"], kind="stable"))
-    lead = cells.records(test.comparisons_)[test._leading]
-    group, other = label(lead["group"]), cells.compared_with(setup.compare, lead)
-    number, sign = sentences.number, -1 if lead["disparity"] < 0 else 1
-    write, decimal, unit = (sentences.points, sentences.decimal, " points") if test._is_share else (number, number, "")
-    low, high = sorted(sign * lead[end] for end in ("ci_low", "ci_high"))
-    limits = sentences.span(write, low, high, (0.0,) if lead["concern"] else ())
-    said = "Significant disparity: " if test.concern_ else "No significant disparity was detected: "
-    said += f"given {test._covariates}, {test._outcome} are {write(abs(lead['disparity']))}{unit} "
-    said += f"{'higher' if sign > 0 else 'lower'} for {group} than for {other} (interval {limits}), "
-    unadjusted = f"Without adjustment the difference between {group} and {other} is {write(lead['unadjusted'])}{unit}."
-    columns = (
-        cells.GROUP, cells.compared(setup.compare), Column("people", shows="n_group"),
-        Column("others", shows="n_other"), Column("unadjusted", shows=lambda row: decimal(row["unadjusted"])),
-        Column("adjusted", shows=lambda row: decimal(row["disparity"])), cells.interval(decimal), cells.P,
-        cells.ADJUSTED_P, cells.VERDICT,
-    )  # fmt: skip
-    same = {"greater": "not greater in the first group", "less": "not less in the first group"}
-    return Report(
-        title=f"{test._outcome.capitalize()} of groups, given {test._covariates}",
-        verdict=f"{said}{sentences.smallest_p(test.p_value_, len(rows))}.",
-        concern=test.concern_,
-        remarks=(
-            *([test.caution_] if test.caution_ else []), unadjusted, *([] if test.concern_ else [sentences.NO_PROOF]),
-            *sentences.sampling_error(test.p_value_interval_), *cells.counted(rows),
-        ),
-        hypotheses=(
-            f"given {test._covariates}, the mean of {test._outcome} is "
-            f"{same.get(setup.alternative, 'the same in both groups')}. The generalised covariance measure tests it, "
-            "which is valid in large samples if models predict the outcome and the group well from the covariates.",
-        ),
-        tables=(Table.of(columns, cells.barred(rows), f"Differences in {test._outcome}", few=cells.SHOWN),),
-        left_out=cells.excluded_tables(test.excluded_),
-        notes=tuple(_notes(test)),
-    )  # fmt: skip
 
 
 def _notes(test: Any) -> Iterator[str]:

@@ -187,7 +187,6 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     Men were predicted correctly less often than women: 65.372%  ...
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"y_judge": True, "label_probability": True}
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
 
@@ -406,9 +405,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     def _keep_scan(self, scan: SubgroupScan) -> None:
         self.scan_ = scan
-        setup = replace(scan.record_.setup, positive_means=self.positive_means)
+        section = scan_section(scan, replace(scan._setup, positive_means=self.positive_means))
         remarks = (f"These subgroups have a guarantee {APART}",)
-        section = scan_section(replace(scan.record_, setup=setup))
         self._add(replace(section, title="Further subgroups", remarks=remarks))
 
     def __sklearn_tags__(self) -> Tags:

@@ -3,22 +3,29 @@
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest import readers
+from skfairtest._utils.base import check_seed
+from skfairtest._utils.checks import check_choice
+from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.core import Design
+from skfairtest.comparisons.core import Design, Result
 from skfairtest.comparisons.evaluation import masks_of
-from skfairtest.comparisons.measure import check_columns, check_numbers, positive_for
+from skfairtest.comparisons.measure import FEW_PEOPLE, check_columns, check_numbers, positive_for
+from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.rates import scale_of
+from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.sums import MeanSums, RateSums, Sums
 from skfairtest.metrics import CRITERIA, RATES, SCORES, BuiltIn, Calibration, Context, Mean, Metric, Rate, Share
-from skfairtest.readers import Column, as_floats, read_column
+from skfairtest.readers import Column, as_floats, is_fraction, read_column
+from skfairtest.tables import Sample
 
 #: Numbers of this size and above count as infinite.
 LARGEST = 1e307
@@ -46,7 +53,7 @@ def predicted_columns(y_true: Any, y_pred: Any, y_score: Any) -> dict[str, Colum
     return {name: read_column(data, name, name=name) for name, data in given.items() if data is not None}
 
 
-def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
+def _own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
     """A user's function of true and predicted values, as one finite number per person."""
     name = name_of(function)
     try:
@@ -64,6 +71,104 @@ def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Fl
     if bad:
         raise ParameterError(f"of={name} returned {bad:,} values among {len(e):,} that are NaN or infinite")
     return e
+
+
+#: What each outcome is called.
+OUTCOMES = {
+    "prediction": "predictions",
+    "score": "scores",
+    "residual": "residuals (true minus predicted)",
+    "absolute_error": "absolute errors",
+}
+
+
+class OutcomeTest(GroupsTest):
+    """A test of one outcome of each person: the prediction, the score, the error, or a function of labels."""
+
+    _of: ClassVar[str] = "of"
+    #: Outcomes that have a name, and the method of the test.
+    _outcomes: ClassVar[tuple[str, ...]]
+    _method: ClassVar[str]
+    of: Any
+    alternative: str
+
+    def __sklearn_tags__(self) -> Tags:
+        """Declare whether true values are required."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_truth
+        return tags
+
+    @property
+    def _needs_truth(self) -> bool:
+        return callable(self.of) or self.of not in ("prediction", "score")
+
+    @property
+    def _responses(self) -> tuple[str, ...]:
+        """The methods whose scores stand in place of predictions."""
+        return ("predict_proba", "decision_function") if self.of == "score" else ()
+
+    def _check(self) -> tuple[Settings, None]:
+        check_seed(self.random_state)
+        if not callable(self.of):
+            check_choice("of", self.of, self._outcomes)
+        check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
+        return check_settings(**{**self.get_params(), "method": self._method}), None
+
+    def _ask(self, estimator: Any, inputs: Inputs, metrics: Any, needed: Any, common: Any) -> tuple[Any, Any]:
+        if not self._responses:
+            return readers.predict(estimator, inputs.X, **common), None
+        known = {"metric": "of", "pos_label": self.pos_label, "y_true": inputs.y, **common}
+        return readers.scores(estimator, inputs.X, self._responses, **known), None
+
+    def _values(self, columns: Any) -> Floats:
+        """The outcome of each person; labels are kept."""
+        y_true, classes = columns.get("y_true"), readers.classes_of(self.estimator) or ()
+        if y_true is None and self._needs_truth:
+            raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
+        readers.check_classes(() if y_true is None else y_true.levels, classes or None, self.pos_label)
+        used = [column for name, column in columns.items() if name == "y_pred" or self._needs_truth]
+        labels = [column for column in used if column.name == "y_true" or not self._responses]
+        levels = {level for column in labels for level in column.levels}
+        strange = levels.difference(classes) if len(classes) == 2 else ()
+        if strange:
+            raise ParameterError(
+                f"y_true holds {brief(min(strange, key=str))}, which is neither of the estimator's classes "
+                f"{classes[0]!r} and {classes[1]!r}"
+            )
+        if len(used) == 2 and len(used[0]) >= FEW_PEOPLE and all(len(column.levels) == 2 for column in used):
+            readers.check_codings({column.name: column.levels for column in used})
+        pos_label, number = self.pos_label, next(filter(is_fraction, levels), None)
+        if pos_label is not None and number is not None:
+            raise ParameterError(f"pos_label={brief(pos_label)} is a label, and {number:g} is not: leave pos_label out")
+        labelled = (
+            pos_label is not None
+            or (classes and (len(classes) == 2 or not callable(self.of)))
+            or any(column.categorical or isinstance(column.levels[0], bool) for column in labels)
+            or levels <= {0, 1}
+            or levels <= {-1, 1}
+        )
+        if labelled and (levels or classes):
+            pos_label = readers.resolve_pos_label(levels or classes, pos_label, classes or None)
+        others = readers.other_labels(readers.sort_levels(levels or classes), pos_label)
+        self.pos_label_, self.negative_labels_ = pos_label, others
+        values: list[Floats] = []
+        for column in used:
+            if labelled and column.name in [label.name for label in labels]:
+                values.append(np.array([float(level == pos_label) for level in column.levels])[column.codes])
+            else:
+                values.append(column.values if len(classes) > 2 else numbers(column, column.name))
+        if callable(self.of):
+            return _own_outcome(self.of, *values)
+        if not self._needs_truth:
+            return values[0]
+        left = values[0] - values[1]
+        return left if self.of == "residual" else np.abs(left)
+
+    def _store(self, result: Result, sample: Sample, method: str) -> None:
+        self._set_verdict(result)
+        self._outcome = OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}"
+        self.method_, self.n_samples_ = method, sample.n_samples
+        self._keep_parameters()
 
 
 @dataclass(frozen=True, eq=False)

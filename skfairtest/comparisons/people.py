@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from sklearn.base import is_regressor
@@ -66,13 +67,6 @@ class Inputs:
 class GroupsTest(Compared, ReportMixin):
     """A test of groups of people, who come with a model, with predictions or in a table of counts."""
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "control_features": True,
-        "sample_weight": True,
-        "clusters": True,
-        "predict_params": True,
-    }
     #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
     _of: ClassVar[str] = "metric"
     _scores_are_predictions: ClassVar[bool] = True
@@ -86,6 +80,14 @@ class GroupsTest(Compared, ReportMixin):
     #: have these parameters.
     prediction_threshold: Any = None
     response: str = "auto"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Request metadata that ``fit`` takes and the test does not refuse."""
+        taken = [p.name for p in inspect.signature(cls.fit).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        requests = dict.fromkeys(("control_features", "sample_weight", "clusters"), False) | dict.fromkeys(taken, True)
+        requests |= dict.fromkeys(cls._refused, False)
+        setattr(cls, f"_{cls.__name__}__metadata_request__fit", requests)
+        super().__init_subclass__(**kwargs)
 
     @abstractmethod
     def _check(self) -> tuple[Settings, list[Metric] | None]:
@@ -389,16 +391,13 @@ class GroupsTest(Compared, ReportMixin):
 
     def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         settings, metrics = self._checked()
-        X, y, y_score = inputs.X, inputs.y, inputs.y_score
+        y, y_score = inputs.y, inputs.y_score
         if inputs.groups is None:
             raise self._without_groups()
         for name, why in self._refused.items():
             if inputs.columns.get(name) is not None:
                 raise ParameterError(f"{name} was given, and {why}")
-        seed = self._seed()
-        if self.estimator is None and inputs.called == "X":
-            # What is no predictions is the first thing to be said.
-            X = readers.predictions_from_X(readers.positive_scores(X, y, self.pos_label))
+        seed, inputs = self._seed(), replace(inputs, X=self._features(inputs))
         if metrics is not None and (y_score is not None or any(hasattr(self.estimator, name) for name in SCORED[:2])):
             metrics = of_scores(metrics)
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
@@ -410,17 +409,7 @@ class GroupsTest(Compared, ReportMixin):
                 f"y is missing: {names or f'within={settings.within!r}'} needs the true labels; "
                 f"{self._of}='selection_rate' does not"
             )
-        if self.estimator is not None:
-            common = self._asking([self.estimator], inputs, seed)
-            y_pred, y_score = self._ask(self.estimator, inputs, asked, needed, common)
-        elif self.prediction_threshold is not None:  # a fit's predictions are scores then
-            y_score = X if y_score is None else y_score
-            y_pred = readers.decisions(y_score, self.prediction_threshold, y_true=y, pos_label=self.pos_label)
-            y_score = y_score if metrics is None or "y_score" in needed else None
-        elif y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
-            y_pred, y_score = None, X  # a metric of scores alone takes them as predictions too
-        else:
-            y_pred = X
+        y_pred, y_score = self._answers(inputs, metrics, asked, needed, seed)
         # A missing label is an error, whichever metric reads it.
         try:
             sample = self._sample(inputs, y_pred, y_score)
@@ -433,6 +422,27 @@ class GroupsTest(Compared, ReportMixin):
             metrics = resolve_metrics(of_numbers(named), settings.question.disparity)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return sample, settings, metrics, seed, subject
+
+    def _features(self, inputs: Inputs) -> Any:
+        """What predictions are made from, or predictions, which are checked before metrics are."""
+        if self.estimator is None and inputs.called == "X":
+            return readers.predictions_from_X(readers.positive_scores(inputs.X, inputs.y, self.pos_label))
+        return inputs.X
+
+    def _answers(
+        self, inputs: Inputs, metrics: list[Metric] | None, asked: Sequence[Metric], needed: Set[str], seed: Any
+    ) -> tuple[Any, Any]:
+        """Predictions and scores, of the model or as they were given."""
+        X, y, y_score = inputs.X, inputs.y, inputs.y_score
+        if self.estimator is not None:
+            return self._ask(self.estimator, inputs, asked, needed, self._asking([self.estimator], inputs, seed))
+        if self.prediction_threshold is not None:  # a fit's predictions are scores then
+            y_score = X if y_score is None else y_score
+            y_pred = readers.decisions(y_score, self.prediction_threshold, y_true=y, pos_label=self.pos_label)
+            return y_pred, y_score if metrics is None or "y_score" in needed else None
+        if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
+            return None, X  # a metric of scores alone takes them as predictions too
+        return X, y_score
 
     def _check_pos_label(self, error: ParameterError, *labels: Any) -> None:
         given = [values for values in labels if values is not None]

@@ -18,7 +18,6 @@ from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.group.report import group_report
 from skfairtest.labelled.measure import LabelledSample, judge_columns, label_columns, with_few_labels
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
@@ -43,9 +42,6 @@ class LabelledFairnessTest(FairnessTest):
         As in `FairnessTest`. None: the `X` of `fit` is the predictions.
     metric : str, Rate, or list or dict of these, default="equalized_odds"
         Rates that need true labels, and criteria made of them.
-    labelled : {"at_random", None}, default=None
-        How people with a true label were chosen: "at_random", a random sample of each group or of all people. None: as
-        `label_probability` says, or everyone has a label.
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
@@ -70,6 +66,9 @@ class LabelledFairnessTest(FairnessTest):
         Of the predictions of a randomised model; the test itself draws nothing.
     verbose : int, default=0
         As in `FairnessTest`.
+    labelled : {"at_random", None}, default=None
+        How people with a true label were chosen: "at_random", a random sample of each group or of all people. None: as
+        `label_probability` says, or everyone has a label.
 
     Attributes
     ----------
@@ -153,15 +152,6 @@ class LabelledFairnessTest(FairnessTest):
     1     b  400      41
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "y_judge": True,
-        "label_probability": True,
-        "predict_params": True,
-        "control_features": False,
-        "sample_weight": False,
-        "clusters": False,
-    }
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "labels", "judge")
     _uncounted: ClassVar[str] = (
         "table holds people who all have labels: use FairnessTest.from_table, or from_predictions with y_true that "
@@ -174,21 +164,11 @@ class LabelledFairnessTest(FairnessTest):
 
     judge_ = Later()
 
+    _unshared: ClassVar[tuple[str, ...]] = (
+        "method", "variance", "within", "strata_weights", "n_resamples", "missing", "unit", "n_jobs",
+    )  # fmt: skip
     estimator: Any = field(default=None, kw_only=False)
-    metric: Any = "equalized_odds"
     labelled: str | None = None
-    compare: str = "between_groups"
-    reference_group: Any = None
-    disparity: str = "difference"
-    alternative: str = "two-sided"
-    margin: Any = None
-    adjust: str | None = "auto"
-    confidence_level: float = 0.95
-    pos_label: Any = None
-    prediction_threshold: float | None = None
-    response: str = "auto"
-    random_state: Any = None
-    verbose: int = 0
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_choice("labelled", self.labelled, ("at_random", None))
@@ -308,17 +288,40 @@ class LabelledFairnessTest(FairnessTest):
         self.judge_ = partial(frame_of, judge_columns(result.comparisons))
         return super()._compare(sample, settings, metrics, seed) if sample.labelled.all() else result
 
-    def _fit_sample(
-        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
-    ) -> Self:
-        super()._fit_sample(sample, settings, metrics, seed, subject)
-        self.within_ = None
+    def _store(self, result: Result) -> None:
+        super()._store(result)
         worth = worth_sentence(self.labels_, self.comparisons_["metric"].iloc[self._leading])
-        self._setup = replace(self._setup, unknown=worth)
-        return self
+        self.within_, self._setup = None, replace(self._setup, unknown=worth)
 
     def _made(self) -> Report:
-        return labelled_report(self)
+        several = self.labels_["metric"].nunique() > 1
+        of_labels = (
+            several and cells.METRIC, cells.GROUP, Column("people", shows="n"),
+            Column("labels", shows="labels"), Column("worth", shows=lambda row: f"{row['worth']:.0f} labels"),
+            Column("bins", shows="bins"), Column("value", shows=lambda row: decimal(row["value"])),
+            Column("the judge says", shows=lambda row: decimal(row["value_judge"])),
+        )  # fmt: skip
+        rows: Any = {"marks": None, "few": cells.SHOWN}
+        tables = [Table.of(of_labels, cells.records(self.labels_), "What labels are worth with the judge", **rows)]
+        judged, findings = self.judge_[self.judge_["disparity_judge"].notna()], []
+        if len(judged):
+            of_judge = (
+                several and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
+                Column("disparity", shows=lambda row: decimal(row["disparity"])),
+                Column("by the judge alone", shows=lambda row: decimal(row["disparity_judge"])),
+                Column("p (judge is right)", shows=cells.P.shows),
+            )  # fmt: skip
+            tables += [Table.of(of_judge, cells.records(judged), "The disparity that the judge alone finds", **rows)]
+            worst = judged.loc[judged["p_value"].idxmin()] if judged["p_value"].notna().any() else None
+            if worst is not None and worst["p_value"] * len(judged) <= self._setup.alpha:
+                findings.append(
+                    f"The judge is biased between groups: its disparity of {label(worst['group'])} and "
+                    f"{label(worst['other'])} is off by {decimal(worst['bias'])} "
+                    f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). The test is not."
+                )
+        report = super()._made()
+        judge = Report(title="Labels and the judge", findings=tuple(findings), tables=tuple(tables))
+        return replace(report, parts=(judge, *report.parts))
 
 
 def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
@@ -333,35 +336,3 @@ def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
         f"{share}. {found:,} labels and the judge are worth {worth:,} labels: {100 * found / worth:.0f}% of the "
         f"evidence rests on labels, {100 - 100 * found / worth:.0f}% on the judge, whose errors are allowed for."
     )
-
-
-def labelled_report(test: Any) -> Report:
-    """The report of a fitted `LabelledFairnessTest`: that of groups, and what labels and the judge are worth."""
-    several = test.labels_["metric"].nunique() > 1
-    of_labels = (
-        several and cells.METRIC, cells.GROUP, Column("people", shows="n"),
-        Column("labels", shows="labels"), Column("worth", shows=lambda row: f"{row['worth']:.0f} labels"),
-        Column("bins", shows="bins"), Column("value", shows=lambda row: decimal(row["value"])),
-        Column("the judge says", shows=lambda row: decimal(row["value_judge"])),
-    )  # fmt: skip
-    rows: Any = {"marks": None, "few": cells.SHOWN}
-    tables = [Table.of(of_labels, cells.records(test.labels_), "What labels are worth with the judge", **rows)]
-    judged, findings = test.judge_[test.judge_["disparity_judge"].notna()], []
-    if len(judged):
-        of_judge = (
-            several and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
-            Column("disparity", shows=lambda row: decimal(row["disparity"])),
-            Column("by the judge alone", shows=lambda row: decimal(row["disparity_judge"])),
-            Column("p (judge is right)", shows=cells.P.shows),
-        )  # fmt: skip
-        tables += [Table.of(of_judge, cells.records(judged), "The disparity that the judge alone finds", **rows)]
-        worst = judged.loc[judged["p_value"].idxmin()] if judged["p_value"].notna().any() else None
-        if worst is not None and worst["p_value"] * len(judged) <= test._setup.alpha:
-            findings.append(
-                f"The judge is biased between groups: its disparity of {label(worst['group'])} and "
-                f"{label(worst['other'])} is off by {decimal(worst['bias'])} "
-                f"({smallest_p(min(1.0, worst['p_value'] * len(judged)), len(judged))}). The test is not."
-            )
-    report = group_report(test)
-    judge = Report(title="Labels and the judge", findings=tuple(findings), tables=tuple(tables))
-    return replace(report, parts=(judge, *report.parts))

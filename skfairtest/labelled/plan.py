@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ from skfairtest.metrics import Rate, resolve_metrics
 #: not leave people without labels; and so large a part of what a judge says of strata is believed to be noise, which
 #: leaves the rate of people with the same prediction as it is.
 SUREST = 0.1
+#: Numbers of labels whose intervals are computed together.
+AT_ONCE = 16
 #: So many labels of a group decide on its strata before it is known how many there will be.
 USUAL = 100
 
@@ -153,24 +155,33 @@ def label_plan(
     roles, rows, strata = _strata(sample, metrics[0], positive_label(sample, metrics, pos_label, None))
     z = float(-ndtri((1 - confidence_level) / 2))
 
-    def width(labels: Integers) -> float:
-        """The width of the interval of expected labels, of the two groups with the largest variances."""
-        rates = sorted(_planned(sample, roles, strata, labels), key=lambda rate: float(rate.variances[0]))
-        low, high = disparity_limits(LabelledRate.stacked(rates[-1:], rates[-2:-1]), "difference", np.full((2, 1), z))
-        return float(high[0] - low[0])
+    def widths(plans: Sequence[Integers]) -> Floats:
+        """The widths of the intervals of expected labels, of the two groups with the largest variances."""
+        sides: list[list[LabelledRate]] = [[], []]
+        for labels in plans:
+            rates = sorted(_planned(sample, roles, strata, labels), key=lambda rate: -float(rate.variances[0]))
+            for side, rate in zip(sides, rates[:2], strict=True):
+                side.append(rate)
+        low, high = disparity_limits(LabelledRate.stacked(*sides), "difference", np.full((2, len(plans)), z))
+        return np.asarray(high - low)
 
     people = strata["people"].to_numpy()
     importance = _importance(sample, roles, strata)
     if n_labels is None:
         assert interval_width is not None
-        if width(people) > interval_width:
+        (narrowest,) = widths([people])
+        if narrowest > interval_width:
             raise ParameterError(
                 f"interval_width={interval_width:g} is narrower than labels can make it: with a label for everybody it "
-                f"would be {width(people):.3f} if the judge is right on average, because people are few"
+                f"would be {narrowest:.3f} if the judge is right on average, because people are few"
             )
-        n_labels = bisect_left(
-            range(people.sum()), True, 1, key=lambda n: width(shared_out(n, people, importance)) <= interval_width
-        )
+        low, n_labels = 1, int(people.sum())
+        while low < n_labels:  # intervals of many plans take hardly longer than one
+            numbers = np.unique(np.linspace(low, n_labels - 1, AT_ONCE).astype(int)).tolist()
+            wide = widths([shared_out(n, people, importance) for n in numbers]) > interval_width
+            n_wide = int(np.argmin([*wide, False]))
+            low = numbers[n_wide - 1] + 1 if n_wide else low
+            n_labels = numbers[n_wide] if n_wide < len(numbers) else n_labels
     labels = shared_out(n_labels, people, importance)
     rng = np.random.default_rng(seed_sequence(random_state))
     # People who need no label have the smallest probability, not 1.
@@ -185,7 +196,7 @@ def label_plan(
         "labels": labels.tolist(),
         "label_probability": (labels / people).tolist(),
     }
-    return LabelPlan(frame_of(columns), selected, probability, int(labels.sum()), width(labels))
+    return LabelPlan(frame_of(columns), selected, probability, int(labels.sum()), widths([labels]).item())
 
 
 def _strata(sample: LabelledSample, rate: Rate, positive: Any) -> tuple[Floats, list[Positions], pd.DataFrame]:

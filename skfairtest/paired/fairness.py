@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -16,7 +16,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import judge, settings_of
 from skfairtest.comparisons.frames import written_labels
-from skfairtest.comparisons.measure import cells_read, measure
+from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import Inputs
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
@@ -174,22 +174,11 @@ class PairedFairnessTest(FairnessTest):
     _models: ClassVar[tuple[str, ...]] = ("estimator_a", "estimator_b")
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "disparities", "by_model")
 
+    _unshared: ClassVar[tuple[str, ...]] = (
+        "estimator", "disparity", "method", "variance", "within", "strata_weights", "missing", "unit",
+    )  # fmt: skip
     estimator_a: Any = field(default=None, kw_only=False)
     estimator_b: Any = field(default=None, kw_only=False)
-    metric: Any = "equalized_odds"
-    compare: str = "between_groups"
-    reference_group: Any = None
-    alternative: str = "two-sided"
-    margin: float | None = None
-    adjust: str | None = "auto"
-    confidence_level: float = 0.95
-    n_resamples: int = 9999
-    pos_label: Any = None
-    prediction_threshold: float | None = None
-    response: str = "auto"
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     @classmethod
     def from_predictions(  # type: ignore[override]
@@ -317,10 +306,12 @@ class PairedFairnessTest(FairnessTest):
         # Sizes stay what they are where the groups change places.
         return replace(settings, question=replace(settings.question, directed=False)), [*metrics]
 
-    def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
-        """Ask both models, or read their predictions: two columns, or a mapping of what is known of them."""
-        models = {model: getattr(self, name) for model, name in zip(MODELS, self._models, strict=True)}
-        lacking = [f"estimator_{model}" for model, own in models.items() if own is None]
+    def _lacking(self) -> list[str]:
+        return [name for name in self._models if getattr(self, name) is None]
+
+    def _features(self, inputs: Inputs) -> Any:
+        """What both models predict from, or the columns of their predictions by name."""
+        lacking = self._lacking()
         if inputs.called != "X" and len(lacking) < len(MODELS):
             raise ParameterError(
                 f"{next(name for name in self._models if name not in lacking)} is not for from_predictions, which "
@@ -330,49 +321,46 @@ class PairedFairnessTest(FairnessTest):
             raise ParameterError(
                 f"{lacking[0]} is None and the other model is not: pass both models, or neither and their predictions"
             )
-        if inputs.groups is None:
-            raise self._without_groups()
-        settings, metrics = self._checked()
-        assert metrics is not None
-        needed, seed, y, columns = cells_read(metrics, settings), self._seed(), one_column(inputs.y), inputs.columns
-        said: dict[str, Any] = {}
         if not lacking:
-            common = self._asking(list(models.values()), inputs, seed)
-            measured = [metric.of for metric in metrics if isinstance(metric, Paired)]
-            for model, estimator in models.items():
-                asked = {name for name in ("y_pred", "y_score") if f"{name}_{model}" in needed}
-                answers = self._ask(estimator, inputs, measured, asked, common)
-                said |= {f"{name}_{model}": values for name, values in zip(("y_pred", "y_score"), answers, strict=True)}
-        elif inputs.called == "X":
-            said = _two_columns(inputs.X)
-        else:
-            said = {name: one_column(values) for name, values in inputs.X.items() if values is not None}
-            for name, values in said.items():
-                predictions_from_X(values, name)
-        said = {name: said[name] for name in PAIRED_NAMES if said.get(name) is not None}
-        if self.prediction_threshold is not None and lacking:
+            return inputs.X
+        if self.prediction_threshold is not None:
             raise ParameterError(
                 "prediction_threshold makes predictions of models, and here are predictions: pass the decisions, such "
                 "as scores_a >= 0.5 and scores_b >= 0.5"
             )
-        if "y_true" in needed and y is None:
-            names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
-            raise ParameterError(f"y is missing: {names} needs the true labels; {self._of}='selection_rate' does not")
+        if inputs.called == "X":
+            return _two_columns(inputs.X)
+        columns = {name: one_column(values) for name, values in inputs.X.items() if values is not None}
+        for name, values in columns.items():
+            predictions_from_X(values, name)
+        return columns
+
+    def _answers(self, inputs: Inputs, metrics: Any, asked: Any, needed: Set[str], seed: Any) -> tuple[Any, Any]:
+        columns = inputs.X
+        if not self._lacking():
+            models, columns = [self.estimator_a, self.estimator_b], {}
+            common, measured = self._asking(models, inputs, seed), [metric.of for metric in metrics]
+            for model, estimator in zip(MODELS, models, strict=True):
+                reads = {name for name in ("y_pred", "y_score") if f"{name}_{model}" in needed}
+                answers = self._ask(estimator, inputs, measured, reads, common)
+                columns |= {f"{name}_{model}": each for name, each in zip(("y_pred", "y_score"), answers, strict=True)}
+        columns = {name: columns[name] for name in PAIRED_NAMES if columns.get(name) is not None}
         if needed <= {"y_true", "y_score_a", "y_score_b"}:  # scores alone are taken as predictions too
-            said = {name.replace("y_pred", "y_score"): values for name, values in said.items()}
-        missing = sorted(needed - {"y_true"} - set(said))
+            columns = {name.replace("y_pred", "y_score"): values for name, values in columns.items()}
+        missing = sorted(needed - {"y_true"} - set(columns))
         if missing:
             names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads)
             raise ParameterError(f"{' and '.join(missing)} is missing: {names} needs it")
-        counted = [name for name in ("sample_weight", "clusters") if columns.get(name) is not None]
+        return columns, None
+
+    def _sample(self, inputs: Inputs, y_pred: Any, y_score: Any) -> Sample:
+        counted = [name for name in ("sample_weight", "clusters") if inputs.columns.get(name) is not None]
         if self.alternative == "fairer" and counted:
             raise ParameterError(
                 f"{counted[0]} has no test with alternative='fairer', which counts each person once and alone: leave "
                 "it out, or use alternative='two-sided'"
             )
-        names = " and ".join(dict.fromkeys(type(model).__name__ for model in models.values()))
-        sample = Sample.from_predictions(y, **said, **columns)
-        return sample, settings, metrics, seed, "predictions" if lacking else names
+        return Sample.from_predictions(one_column(inputs.y), **y_pred, **inputs.columns)
 
     def _store(self, result: Result) -> None:
         super()._store(result)

@@ -105,22 +105,14 @@ def first_payoffs(values: Floats, counts: Floats, differences: Floats, bets: Flo
     True
     """
     paid = [log_payoffs(values, counts, centre, differences, bets) for centre in CENTRES]
-    mean = log_sum(np.stack(paid, axis=-1)) - np.log(len(paid))
+    mean = np.logaddexp.reduce(paid, axis=0) - np.log(len(paid))
     return np.asarray(np.logaddexp(mean, 0.0) - np.log(2))
-
-
-def log_sum(logs: Floats) -> Floats:
-    """Return the logarithm of the sum of exponentials over the last axis."""
-    most = logs.max(axis=-1, keepdims=True)
-    most = np.where(np.isfinite(most), most, 0.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(logs - most).sum(axis=-1)) + most[..., 0])
 
 
 def mixed(log_wealth: Floats) -> Floats:
     """Return the logarithm of the wealth over bets, the last axis: the mean weighted by what each began with."""
     shares = SHARES[: log_wealth.shape[-1]]
-    return log_sum(log_wealth + np.log(shares / shares.sum()))
+    return np.asarray(np.logaddexp.reduce(log_wealth + np.log(shares / shares.sum()), axis=-1))
 
 
 def both_sides(log_wealth: Floats) -> Floats:

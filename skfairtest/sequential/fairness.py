@@ -475,14 +475,45 @@ class SequentialFairnessTest(ReportMixin):
             The verdict of the report.
         """
         check_is_fitted(self)
-        return verdict(self)
+        seen = f"{pluralize(self.n_batches_, 'batch', 'batches')} ({self.n_samples_:,} samples)"
+        beyond = " beyond the margin" if self.margin else ""
+        found, p = self.comparisons_[self.comparisons_["concern"]], smallest_p(self.p_value_, len(self.comparisons_))
+        if len(found):
+            return f"Significant disparity{beyond} in {seen}: first at look {int(found['rejected_at'].min())} ({p})."
+        return f"No significant disparity{beyond} was detected in {seen} ({p}). This does not prove fairness."
 
     def _setup(self) -> Setup:
         margin = (-self.margin, self.margin) if self.margin else None
         return Setup(margin_bounds=margin, alpha=self.alpha, **words_of(resolve_metrics(self.metric)))
 
     def _made(self) -> Report:
-        return sequential_report(self)
+        setup, rows = self._setup(), cells.records(self.comparisons_)
+        block, metrics = "batch" if self.blocks_ == "batches" else "block", [*setup.sentences, *setup.descriptions]
+        columns = (
+            len(metrics) > 1 and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
+            Column("samples", shows=lambda row: f"{row['n_group'] + row['n_other']:,}"),
+            *cells.numbers(setup, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
+            Column("e-value", shows=lambda row: number(row["e_value"])), cells.ADJUSTED_P, cells.VERDICT,
+        )  # fmt: skip
+        null = f"Of each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
+        null += f"at most {self.margin:g} in size. " if self.margin else "zero. "
+        null += f"The probability that a true hypothesis is ever rejected is at most {100 * setup.alpha:g}%, "
+        pending, alone = self.pending_, self.comparisons_[self.comparisons_["n_uncompared"] > 0]
+        late = [(row.n, f"batch {label(row.batch)}: their labels have not come") for row in pending.itertuples()]
+        pairs = [f"{label(row.group)} and {label(row.other)} ({label(row.metric)})" for row in alone.itertuples()]
+        late += [
+            (n, f"{pair}: {UNCOMPARED[self.blocks_]}") for n, pair in zip(alone["n_uncompared"], pairs, strict=True)
+        ]
+        return Report(
+            title=f"Monitoring: {enumerated([metric_title(m.name) for m in resolve_metrics(self.metric)])}",
+            verdict=f"{self.summary()} {ASSUMED[self.blocks_]}",
+            concern=self.concern_,
+            findings=tuple(_finding(setup, row, block) for row in rows if row["concern"]),
+            hypotheses=(f"{null}however often the stream is looked at.",),
+            figures=(_figure(setup, rows, self.wealth_),) if len(self.wealth_) else (),
+            tables=(Table.of(columns, cells.barred(rows, setup), "Pairs of groups now; wealth_ has every look"),),
+            parts=listed("Not compared", [f"{pluralize(int(n), 'sample')} of {whom}" for n, whom in late]),
+        )
 
 
 def _same_columns(sample: Sample, y_pred: Any, y_true: Any, before: Mapping[str, str | None]) -> dict[str, str | None]:
@@ -522,45 +553,6 @@ ASSUMED = {
     "queues": "Valid also where outcomes decide who comes next, if the samples of each group are independent draws.",
 }
 UNCOMPARED = {"batches": "the other group was missing from their batches", "queues": "they wait for the other group"}
-
-
-def verdict(test: Any) -> str:
-    """Say in a sentence or two whether any look has shown a significant disparity."""
-    seen = f"{pluralize(test.n_batches_, 'batch', 'batches')} ({test.n_samples_:,} samples)"
-    beyond = " beyond the margin" if test.margin else ""
-    found, p = test.comparisons_[test.comparisons_["concern"]], smallest_p(test.p_value_, len(test.comparisons_))
-    if len(found):
-        return f"Significant disparity{beyond} in {seen}: first at look {int(found['rejected_at'].min())} ({p})."
-    return f"No significant disparity{beyond} was detected in {seen} ({p}). This does not prove fairness."
-
-
-def sequential_report(test: Any) -> Report:
-    """The report of a fitted `SequentialFairnessTest`."""
-    setup, rows = test._setup(), cells.records(test.comparisons_)
-    block, metrics = "batch" if test.blocks_ == "batches" else "block", [*setup.sentences, *setup.descriptions]
-    columns = (
-        len(metrics) > 1 and cells.METRIC, cells.GROUP, cells.COMPARED_WITH,
-        Column("samples", shows=lambda row: f"{row['n_group'] + row['n_other']:,}"),
-        *cells.numbers(setup, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
-        Column("e-value", shows=lambda row: number(row["e_value"])), cells.ADJUSTED_P, cells.VERDICT,
-    )  # fmt: skip
-    null = f"Of each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
-    null += f"at most {test.margin:g} in size. " if test.margin else "zero. "
-    null += f"The probability that a true hypothesis is ever rejected is at most {100 * setup.alpha:g}%, "
-    pending, alone = test.pending_, test.comparisons_[test.comparisons_["n_uncompared"] > 0]
-    late = [(row.n, f"batch {label(row.batch)}: their labels have not come") for row in pending.itertuples()]
-    pairs = [f"{label(row.group)} and {label(row.other)} ({label(row.metric)})" for row in alone.itertuples()]
-    late += [(n, f"{pair}: {UNCOMPARED[test.blocks_]}") for n, pair in zip(alone["n_uncompared"], pairs, strict=True)]
-    return Report(
-        title=f"Monitoring: {enumerated([metric_title(m.name) for m in resolve_metrics(test.metric)])}",
-        verdict=f"{verdict(test)} {ASSUMED[test.blocks_]}",
-        concern=test.concern_,
-        findings=tuple(_finding(setup, row, block) for row in rows if row["concern"]),
-        hypotheses=(f"{null}however often the stream is looked at.",),
-        figures=(_figure(setup, rows, test.wealth_),) if len(test.wealth_) else (),
-        tables=(Table.of(columns, cells.barred(rows, setup), "Pairs of groups now; wealth_ has every look"),),
-        parts=listed("Not compared", [f"{pluralize(int(n), 'sample')} of {whom}" for n, whom in late]),
-    )
 
 
 def _finding(setup: Setup, row: Mapping[str, Any], block: str) -> str:

@@ -353,10 +353,6 @@ def plain_time(time: Any) -> str | float | int | None:
 
 #: Logarithm of the largest e-value that is written.
 LARGEST = 700.0
-COLUMNS = (
-    "metric", "group", "other", "disparity", "ci_low", "ci_high", "n_group", "n_other", "n_uncompared", "value_group",
-    "value_other", "e_value", "e_value_adjusted", "rejected_at", "p_value", "p_value_adjusted", "concern",
-)  # fmt: skip
 
 
 def as_e(log_e: Any) -> Any:
@@ -381,24 +377,17 @@ def pairs_frame(stream: Stream) -> pd.DataFrame:
         value = np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
         limits = stream.disparities(metric)[order].T
         log_p = -stream.log_most[place, order], -stream.log_adjusted[place, order]
-        columns: dict[str, Any] = {
-            "metric": metric,
-            "group": [group for group, _ in pairs],
-            "other": [other for _, other in pairs],
-            "n_group": n[:, 0].astype(int),
-            "n_other": n[:, 1].astype(int),
-            "n_uncompared": (n - process.seen[order, :, 0]).sum(axis=1).astype(int),
-            "value_group": value[:, 0],
-            "value_other": value[:, 1],
+        columns = {
+            "metric": metric, "group": [group for group, _ in pairs], "other": [other for _, other in pairs],
             **dict(zip(("disparity", "ci_low", "ci_high"), limits, strict=True)),
-            "e_value": as_e(process.log_e[order]),
-            "p_value": np.exp(log_p[0]),
-            "e_value_adjusted": as_e(adjusted[place, order]),
-            "p_value_adjusted": np.exp(log_p[1]),
-            "rejected_at": stream.rejected_at[place, order],
+            "n_group": n[:, 0].astype(int), "n_other": n[:, 1].astype(int),
+            "n_uncompared": (n - process.seen[order, :, 0]).sum(axis=1).astype(int),
+            "value_group": value[:, 0], "value_other": value[:, 1], "e_value": as_e(process.log_e[order]),
+            "e_value_adjusted": as_e(adjusted[place, order]), "rejected_at": stream.rejected_at[place, order],
+            "p_value": np.exp(log_p[0]), "p_value_adjusted": np.exp(log_p[1]),
             "concern": ~np.isnan(stream.rejected_at[place, order]),
-        }
-        frames.append(pd.DataFrame(columns, index=range(len(pairs)), columns=COLUMNS))
+        }  # fmt: skip
+        frames.append(pd.DataFrame(columns, index=range(len(pairs))))
     return pd.concat(frames, ignore_index=True).astype({"rejected_at": "Int64", "concern": bool})
 
 

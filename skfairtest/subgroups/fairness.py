@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from operator import itemgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -117,8 +116,6 @@ class SubgroupScan(GroupsTest):
         The number of different null hypotheses; with "split", on the second half.
     edges_ : dict
         The edges of the intervals of each feature that was cut.
-    record_ : ScanRecord
-        The data of reports.
     pos_label_, negative_labels_, n_samples_ : object
         The positive label, the other labels, and the number of people.
 
@@ -167,13 +164,6 @@ class SubgroupScan(GroupsTest):
     1  department = A, sex = Female  others with department = A       0.20
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "control_features": True,
-        "predict_params": True,
-        "sample_weight": False,
-        "clusters": False,
-    }
     _refused: ClassVar[dict[str, str]] = {
         "sample_weight": "a scan counts people alike: leave it out",
         "clusters": "a scan needs independent rows: pass one row per cluster",
@@ -315,19 +305,15 @@ class SubgroupScan(GroupsTest):
             remaining = min(remaining, left)
         controls = " x ".join(sample.control_names)
         self._setup = Setup(alternative=self.alternative, alpha=settings.alpha, controls=controls, **words_of(metrics))
-        self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
+        features = tuple(name for name in sorted(sample.sensitive_names) if name not in contextual)
+        self._names = tuple(metric.name for metric in metrics), features, contextual
+        self._keep(tested, log_adjusted, chosen, edges, settings.alpha, n_tested)
         rows = [(" x ".join(map(label, one.features)), one.subgroups, one.reason) for one in left_out]
         self.not_searched_ = pd.DataFrame(rows, columns=["features", "subgroups", "reason"])
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
         self.negative_labels_ = other_labels(sample.labels, positive)
-        features = tuple(name for name in sorted(sample.sensitive_names) if name not in contextual)
-        self.record_ = scan.ScanRecord(
-            self._setup, tuple(metric.name for metric in metrics), features, contextual, self.guarantee,
-            self.n_searched_, n_tested, int(self.subgroups_["concern"].sum()), self.p_value_, self.remaining_p_value_,
-            self.comparisons_,
-        )  # fmt: skip
         self._keep_parameters()
         self._warn_of_means(tested, chosen)
         return self
@@ -418,31 +404,26 @@ class SubgroupScan(GroupsTest):
 
     def _keep(
         self, tested: list[scan.Scanned], log_adjusted: list[Floats], chosen: list[list[scan.Step]],
-        edges: dict[str, tuple[float, ...]], settings: Settings, n_tested: int,
+        edges: dict[str, tuple[float, ...]], alpha: float, n_tested: int,
     ) -> None:  # fmt: skip
         """Set the attributes with the results."""
-        alpha = settings.alpha
-        terms = scan.terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
         frames = [
-            scan.subgroups_frame(one, log_p, steps, terms, alpha)
+            scan.subgroups_frame(one, log_p, steps, edges, alpha)
             for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
         ]
         by_evidence = ["p_value", "depth"]
         self.subgroups_ = pd.concat(frames).sort_values(by_evidence, kind="stable", ignore_index=True)
         self.comparisons_ = scan.results_frame(frames, tested, chosen, alpha / max(n_tested, 1), self._setup)
-        self.p_value_ = p_of(min((float(log_p.min()) for log_p in log_adjusted if len(log_p)), default=0.0))
-        self.rejected_ = self.p_value_ <= alpha
-        self.concern_ = len(self.comparisons_) > 0
+        self.p_value_ = float(self.subgroups_["p_value_adjusted"].min()) if n_tested else 1.0
+        self.rejected_, self.concern_ = self.p_value_ <= alpha, len(self.comparisons_) > 0
         self.statistic_, self.disparity_, self.confidence_interval_ = np.nan, np.nan, (np.nan, np.nan)
         if n_tested:
-            _, strongest, frame = min(
-                ((one.log_p.min(), one, frame) for one, frame in zip(tested, frames, strict=True) if len(one.log_p)),
-                key=itemgetter(0),
-            )
-            row = int(np.argmin(strongest.log_p))
-            self.statistic_, self.disparity_ = float(strongest.scores[row]), float(frame["disparity"].iloc[row])
+            place = int(np.argmin([one.log_p.min(initial=np.inf) for one in tested]))
+            row = int(np.argmin(tested[place].log_p))
+            strongest = frames[place].iloc[row]
+            self.statistic_, self.disparity_ = float(strongest["statistic"]), float(strongest["disparity"])
             self.confidence_interval_ = scan.limits_of(
-                strongest, row, self.disparity_, alpha / n_tested, rejected=frame["concern"].iloc[row]
+                tested[place], row, self.disparity_, alpha / n_tested, rejected=strongest["concern"]
             )
 
     def to_frame(self) -> Any:

@@ -1,8 +1,7 @@
 """A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Self
 
@@ -12,14 +11,13 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
-from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.family import p_of, p_values_of
 from skfairtest.comparisons.outcomes import Measure
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import of_score
 from skfairtest.metrics import Mean
 from skfairtest.report import cells
 from skfairtest.report.cells import records
-from skfairtest.report.record import Recorded
 from skfairtest.report.report import Cell, Column, Report, Table, listed
 from skfairtest.report.sentences import Setup, equals_p, finding_sentence, metric_title, number
 from skfairtest.tables.subgroups import Cells, Subgroups
@@ -31,8 +29,6 @@ LOOKED_AT = 5
 MOST_RIVALS, FAR = 20, 10.0
 #: Subgroups that are reported at the most.
 MOST_REPORTED = 20
-#: Divisions of people that are remembered while subgroups are explained.
-MOST_STRATA = 64
 #: What can be guaranteed.
 GUARANTEES = ("familywise", "split")
 
@@ -87,14 +83,21 @@ class Scanned:
         log_p, smallest = measure.sums.log_p(own, rest, alternative)
         return cls(measure, people, sums, subgroups, own, rest, scores, log_p, smallest, alternative)
 
-    def given(self, rows: Positions, stratum: Positions, *, exact: bool) -> Floats:
-        """Return logarithms of p-values of some subgroups within strata of cells: exact ones, or those of scores."""
-        out, n_strata = np.zeros(len(rows)), int(stratum.max()) + 1
-        for places, own, rest in self.subgroups.take(rows).sides(self.sums, stratum, n_strata):
-            if exact:
-                out[places] = self.measure.sums.log_p(own, rest, self.alternative)[0]
-            else:
-                out[places] = of_score(self.measure.sums.scores(own, rest), self.alternative)
+    def given(self, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
+        """Return log p-values of subgroups within the strata that those `above` divide people into."""
+        covered = np.array([[_is_inside(self.subgroups, row, one) for one in above] for row in rows.tolist()])
+        out, cells = np.zeros(len(rows)), self.subgroups.cells
+        for pattern in np.unique(covered.astype(bool), axis=0):
+            same = np.flatnonzero((covered == pattern).all(axis=1))
+            dividing = [
+                self.subgroups.members(one) for one, covers in zip(above, pattern.tolist(), strict=True) if not covers
+            ]
+            parts = [cells.stratum, *(2 * context + inside for inside, context in dividing)]
+            stratum = np.unique(np.stack(parts), axis=1, return_inverse=True)[1].reshape(-1)
+            for places, own, rest in self.subgroups.take(rows[same]).sides(self.sums, stratum, int(stratum.max()) + 1):
+                tested = self.measure.sums.log_p(own, rest, self.alternative)[0] if exact else of_score(
+                    self.measure.sums.scores(own, rest), self.alternative)  # fmt: skip
+                out[same[places]] = tested
         return out
 
 
@@ -166,7 +169,7 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
     that differs as well, and the subgroup does not differ within it.
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
-    given = Given(tested)
+    given = tested.given
     chosen: list[Step] = []
     left, remaining = found, 0.0
     while len(left):
@@ -178,41 +181,12 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
         remaining = min(0.0, float(log_p[at]) + more)
         if len(chosen) == MOST_REPORTED or (above and remaining > level):
             return chosen, remaining
-        row = _shortest(given, int(best[at]), left, rough, above, alpha, level - more)
+        row = _shortest(tested, int(best[at]), left, rough, above, alpha, level - more)
         own = tested.log_p[row] if not above else given(np.array([row]), above, exact=True)[0]
         chosen.append((row, min(0.0, float(own) + more)))
         # What is far from significant now is explained, and is not looked at again.
         left, remaining = left[(left != row) & (rough + more <= level + FAR)], 0.0
     return chosen, remaining
-
-
-class Given:
-    """P-values of subgroups given others, within the strata that these divide people into."""
-
-    def __init__(self, tested: Scanned) -> None:
-        self.tested = tested
-        # Most are asked for again, with one more at the end.
-        self._strata = lru_cache(MOST_STRATA)(self._divided)
-
-    def __call__(self, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
-        """Return logarithms of p-values of some subgroups given those `above`: exact ones, or those of scores."""
-        tested = self.tested
-        covered = np.array([[_is_inside(tested.subgroups, row, one) for one in above] for row in rows.tolist()])
-        out = np.zeros(len(rows))
-        for pattern in np.unique(covered.astype(bool), axis=0):
-            places = np.flatnonzero((covered == pattern).all(axis=1))
-            dividing = tuple(one for one, covers in zip(above, pattern.tolist(), strict=True) if not covers)
-            out[places] = tested.given(rows[places], self._strata(dividing), exact=exact)
-        return out
-
-    def _divided(self, rows: tuple[int, ...]) -> Positions:
-        """Return the stratum of each cell, divided by the members of subgroups and of their contexts."""
-        subgroups = self.tested.subgroups
-        if not rows:
-            return subgroups.cells.stratum
-        inside, context = subgroups.members(rows[-1])
-        parts = 4 * self._strata(rows[:-1]) + 2 * context + inside
-        return np.unique(parts, return_inverse=True)[1].reshape(-1)
 
 
 def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
@@ -227,11 +201,11 @@ def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
 
 
 def _shortest(
-    given: Given, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
+    tested: Scanned, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
 ) -> int:
     """Return a shorter description that explains a subgroup, the shortest first, then by evidence; or the subgroup."""
     alone = np.array([row])
-    subgroups, others = given.tested.subgroups, 0
+    subgroups, given, others = tested.subgroups, tested.given, 0
     shorter = np.flatnonzero((subgroups.depth[left] < subgroups.depth[row]) & (rough <= level + 1))
     order = shorter[np.lexsort((rough[shorter], subgroups.depth[left][shorter]))]
     for rival in left[order].tolist():
@@ -250,38 +224,12 @@ def _shortest(
     return row
 
 
-#: Columns of a subgroup, and of one that is reported.
-COLUMNS = (
-    "metric", "subgroup", "disparity", "compared_with", "depth", "n_group", "n_other", "n_effective", "value_group",
-    "value_other", "statistic", "reported", "p_value", "p_value_adjusted", "concern",
-)  # fmt: skip
+#: Columns of a subgroup that is reported.
 REPORTED_COLUMNS = (
     "metric", "subgroup", "disparity", "ci_low", "ci_high", "compared_with", "depth", "n_group", "n_other",
     "n_effective", "value_group", "value_other", "statistic", "sentence", "p_value", "p_value_given_above",
     "p_value_adjusted",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class ScanRecord(Recorded):
-    """The record of a scan."""
-
-    setup: Setup
-    metrics: tuple[str, ...]
-    features: tuple[str, ...]
-    contextual: tuple[str, ...]
-    guarantee: str
-    n_searched: int
-    n_tested: int
-    n_significant: int
-    p_value: float
-    remaining_p_value: float
-    frame: pd.DataFrame
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """A sentence about each subgroup that is reported."""
-        return tuple(subgroup_sentence(self.setup, row) for row in records(self.frame))
 
 
 def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
@@ -290,16 +238,12 @@ def subgroup_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     return finding_sentence(setup, {**row, **people, "concern": True})
 
 
-def terms_of(subgroups: Subgroups, binned: Sequence[bool]) -> list[list[str]]:
-    """Return each value of each feature as a term of a description: "sex = Female", "age 25 to 34"."""
-    return [
-        [f"{label(column.name)}{' ' if cut else ' = '}{label(level)}" for level in column.levels]
-        for column, cut in zip(subgroups.cells.features, binned, strict=True)
+def _described(subgroups: Subgroups, binned: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the description of each subgroup ("sex = Female, age 25 to 34") and of its comparison group."""
+    terms = [
+        [f"{label(column.name)}{' ' if column.name in binned else ' = '}{label(level)}" for level in column.levels]
+        for column in subgroups.cells.features
     ]
-
-
-def _described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], list[str]]:
-    """Return the description of each subgroup and of its comparison group."""
     names, others = [], []
     for row in range(len(subgroups)):
         parts = [(terms[f][code], subgroups.cells.contextual[f]) for f, code in subgroups.terms(row)]
@@ -310,25 +254,26 @@ def _described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str],
 
 
 def subgroups_frame(
-    tested: Scanned, log_adjusted: Floats, reported: Sequence[Step], terms: list[list[str]], alpha: float
+    tested: Scanned, log_adjusted: Floats, reported: Sequence[Step], binned: Collection[str], alpha: float
 ) -> pd.DataFrame:
     """Return a row for each subgroup of one metric, in the order of `tested`."""
     subgroups = tested.subgroups
-    names, others = _described(subgroups, terms)
+    names, others = _described(subgroups, binned)
     people, rest = np.zeros(len(subgroups)), np.zeros(len(subgroups))
     for rows, first, second in subgroups.sides(tested.people):
         people[rows], rest[rows] = first[:, 0, 0], second[:, 0, 0]
     value, other = tested.measure.sums.values(tested.own, tested.rest)
     chosen = np.zeros(len(subgroups), dtype=bool)
     chosen[[row for row, _ in reported]] = True
-    columns = (
-        tested.measure.metric.name, names, value - other, others, subgroups.depth, people.astype(np.int64),
-        rest.astype(np.int64), tested.measure.sums.counted(tested.own).astype(np.int64),
-        value + tested.measure.sums.centre, other + tested.measure.sums.centre, tested.scores, chosen,
-        *([p_of(log_p) for log_p in each.tolist()] for each in (tested.log_p, log_adjusted)),
-        log_adjusted <= np.log(alpha) + 1e-12,
-    )  # fmt: skip
-    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)), index=range(len(subgroups)))
+    columns = {
+        "metric": tested.measure.metric.name, "subgroup": names, "disparity": value - other, "compared_with": others,
+        "depth": subgroups.depth, "n_group": people.astype(np.int64), "n_other": rest.astype(np.int64),
+        "n_effective": tested.measure.sums.counted(tested.own).astype(np.int64),
+        "value_group": value + tested.measure.sums.centre, "value_other": other + tested.measure.sums.centre,
+        "statistic": tested.scores, "reported": chosen, "p_value": p_values_of(tested.log_p),
+        "p_value_adjusted": p_values_of(log_adjusted), "concern": log_adjusted <= np.log(alpha) + 1e-12,
+    }  # fmt: skip
+    return pd.DataFrame(columns, index=range(len(subgroups)))
 
 
 def limits_of(tested: Scanned, row: int, disparity: float, error: float, *, rejected: bool) -> tuple[float, float]:
@@ -370,50 +315,52 @@ OF_MEANS = (
 
 def scan_report(test: Any) -> Report:
     """The report of a fitted `SubgroupScan`."""
-    scan, searched = test.record_, test.not_searched_.groupby("reason", sort=True)["subgroups"].sum()
+    setup, (metrics, features, contextual) = test._setup, test._names
+    searched = test.not_searched_.groupby("reason", sort=True)["subgroups"].sum()
     left_out = [f"{pluralize(int(n), 'subgroup')}: {reason}" for reason, n in searched.items()]
     cut = [f"{label(name)}: {', '.join(map(number, edges))}" for name, edges in sorted(test.edges_.items())]
     columns = (
-        len(scan.metrics) > 1 and cells.METRIC, Column("subgroup", "name", shows="subgroup"),
-        bool(scan.contextual) and Column("compared with", "name", shows="compared_with"),
+        len(metrics) > 1 and cells.METRIC, Column("subgroup", "name", shows="subgroup"),
+        bool(contextual) and Column("compared with", "name", shows="compared_with"),
         Column("people", shows="n_group"),
-        *cells.numbers(scan.setup, value="value_group", others="value_other", difference="disparity"),
+        *cells.numbers(setup, value="value_group", others="value_other", difference="disparity"),
         cells.P, cells.ADJUSTED_P, cells.VERDICT,
     )  # fmt: skip
-    rows, features = cells.records(test.subgroups_.head(cells.SHOWN)), enumerated([*map(label, scan.features)])
+    rows = cells.records(test.subgroups_.head(cells.SHOWN))
     caption = f"Subgroups with the strongest evidence ({len(rows):,} of {len(test.subgroups_):,} tested; subgroups_ has"
     return replace(
-        scan_section(scan),
-        title=f"{enumerated([*map(metric_title, scan.metrics)])} in subgroups of {features}",
+        scan_section(test, setup),
+        title=f"{enumerated([*map(metric_title, metrics)])} in subgroups of {enumerated([*map(label, features)])}",
         tables=(Table.of(columns, rows, f"{caption} all)"),),
         parts=(*listed("Not looked at", left_out), *listed("Where numbers were cut", cut)),
     )
 
 
-def scan_section(scan: ScanRecord) -> Report:
-    """The report of a scan."""
-    setup, n, differ = scan.setup, len(scan.frame), scan.n_significant
-    drawn = cells.barred(cells.records(scan.frame.assign(concern=True)), setup)
-    tested = f"{pluralize(scan.n_searched, 'subgroup')} of {enumerated([*map(label, scan.features + scan.contextual)])}"
-    p = f"(smallest adjusted {equals_p(scan.p_value)})."
+def scan_section(test: Any, setup: Setup) -> Report:
+    """The report of a scan, without its tables."""
+    (metrics, features, contextual), frame = test._names, test.comparisons_
+    n, differ = len(frame), int(test.subgroups_["concern"].sum())
+    rows = cells.barred(cells.records(frame.assign(concern=True)), setup)
+    tested = f"{pluralize(test.n_searched_, 'subgroup')} of {enumerated([*map(label, features + contextual)])}"
+    p = f"(smallest adjusted {equals_p(test.p_value_)})."
     verdict = f"Significant disparity: of {tested}, {differ:,} {'differs' if differ == 1 else 'differ'} {p}"
     if not differ:
         verdict = f"No significant disparity was detected in {tested} {p} This does not prove fairness."
-    elif scan.remaining_p_value <= setup.alpha:
+    elif test.remaining_p_value_ <= setup.alpha:
         verdict += f" {n:,} reported below, each chosen given those before; given these, others differ as well."
     elif n < differ:
-        remaining = f"no other subgroup differs (smallest adjusted {equals_p(scan.remaining_p_value)})"
+        remaining = f"no other subgroup differs (smallest adjusted {equals_p(test.remaining_p_value_)})"
         verdict += f" {pluralize(n, 'description')} below explain all: given {'it' if n == 1 else 'them'}, {remaining}."
-    names = [*map(label, scan.contextual)]
+    names = [*map(label, contextual)]
     whom = f"among {f'the others with the same {enumerated(names)}' if names else 'everyone else'}"
     inside = f", within every {label(setup.controls)}" if setup.controls else ""
     how = {"greater": "is not greater than", "less": "is not less than"}.get(setup.alternative, "is the same as")
-    asked = pluralize(scan.n_tested, "different hypothesis", "different hypotheses")
-    promise = PROMISES[scan.guarantee].format(level=f"{100 * setup.alpha:g}%")
-    null = f"{enumerated([*map(label, scan.metrics)])} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
+    asked = pluralize(test.n_tested_, "different hypothesis", "different hypotheses")
+    promise = PROMISES[test.guarantee].format(level=f"{100 * setup.alpha:g}%")
+    null = f"{enumerated([*map(label, metrics)])} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
     return Report(
         verdict=verdict,
         concern=differ > 0,
-        findings=tuple(Cell(said, bar=row["bar"]) for said, row in zip(scan.sentences, drawn, strict=True)),
+        findings=tuple(Cell(subgroup_sentence(setup, row), bar=row["bar"]) for row in rows),
         hypotheses=(f"{null} {OF_MEANS}" if setup.descriptions else null,),
     )

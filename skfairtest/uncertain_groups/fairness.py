@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,19 +38,6 @@ class UncertainGroupsTest(FairnessTest):
         As in `FairnessTest`. None: the `X` of `fit` is the predictions.
     metric : str, Rate, or list or dict of these, default="selection_rate"
         Rates, and criteria made of rates.
-    estimate : {"weighted", "thresholded", "likelihood"}, default="weighted"
-        "weighted": a person counts in each group with its probability. Assumes that outcome and group are independent
-        among people with the same probabilities; if not, disparities are biased, mostly towards zero.
-        "thresholded": a person counts in the group with the largest probability. Assumes that this is everyone's group,
-        and is `FairnessTest` of these groups.
-        "likelihood": the rates with the largest likelihood, where groups are drawn with these probabilities and
-        outcomes with the rates of groups, as in BIRDiE without covariates. Assumes that the outcome is independent,
-        within each group, of what the probabilities were made from, such as surname and address. Groups whose
-        probabilities are all alike, or follow from those of others, are left out of comparisons.
-    n_reference : float, optional
-        The number of people of known group from which each row of probabilities was estimated: standard errors then
-        include the sampling error of such shares (a Dirichlet distribution), shared by people with equal rows. None:
-        the probabilities are known. With ``estimate="weighted"`` only.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : str, optional
@@ -73,6 +60,19 @@ class UncertainGroupsTest(FairnessTest):
         Seed of the draws.
     verbose : int, default=0
         As in `FairnessTest`.
+    estimate : {"weighted", "thresholded", "likelihood"}, default="weighted"
+        "weighted": a person counts in each group with its probability. Assumes that outcome and group are independent
+        among people with the same probabilities; if not, disparities are biased, mostly towards zero.
+        "thresholded": a person counts in the group with the largest probability. Assumes that this is everyone's group,
+        and is `FairnessTest` of these groups.
+        "likelihood": the rates with the largest likelihood, where groups are drawn with these probabilities and
+        outcomes with the rates of groups, as in BIRDiE without covariates. Assumes that the outcome is independent,
+        within each group, of what the probabilities were made from, such as surname and address. Groups whose
+        probabilities are all alike, or follow from those of others, are left out of comparisons.
+    n_reference : float, optional
+        The number of people of known group from which each row of probabilities was estimated: standard errors then
+        include the sampling error of such shares (a Dirichlet distribution), shared by people with equal rows. None:
+        the probabilities are known. With ``estimate="weighted"`` only.
 
     Attributes
     ----------
@@ -143,13 +143,6 @@ class UncertainGroupsTest(FairnessTest):
     0.429
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "predict_params": True,
-        "control_features": False,
-        "sample_weight": False,
-        "clusters": False,
-    }
     _refused: ClassVar[dict[str, str]] = dict.fromkeys(
         ("control_features", "sample_weight", "clusters"),
         "groups with probabilities have no test with it: leave it out",
@@ -160,21 +153,15 @@ class UncertainGroupsTest(FairnessTest):
         "of probabilities for each group"
     )
 
+    _unshared: ClassVar[tuple[str, ...]] = (
+        "method", "variance", "within", "strata_weights", "missing", "prediction_threshold", "response", "unit",
+        "n_jobs",
+    )  # fmt: skip
     estimator: Any = field(default=None, kw_only=False)
     metric: Any = "selection_rate"
+    n_resamples: int = 1999
     estimate: str = "weighted"
     n_reference: float | None = None
-    compare: str = "between_groups"
-    reference_group: Any = None
-    disparity: str = "difference"
-    alternative: str = "two-sided"
-    margin: float | None = None
-    adjust: str | None = "auto"
-    confidence_level: float = 0.95
-    n_resamples: int = 1999
-    pos_label: Any = None
-    random_state: Any = None
-    verbose: int = 0
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_choice("estimate", self.estimate, ASSUMPTIONS)
@@ -213,10 +200,8 @@ class UncertainGroupsTest(FairnessTest):
         rates: list[Metric] = [uncertain_rate(metric, self.estimate, self.n_reference) for metric in metrics]
         return judge([measure(sample, rates, settings, self.pos_label, classes_of(self.estimator), seed)], settings)[0]
 
-    def _fit_sample(
-        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
-    ) -> Self:
-        super()._fit_sample(sample, settings, metrics, seed, subject)
+    def _store(self, result: Result) -> None:
+        super()._store(result)
         self.assumption_ = "none: groups are certain"
         if not self._certain:
             self.assumption_ = ASSUMPTIONS[self.estimate]
@@ -228,4 +213,3 @@ class UncertainGroupsTest(FairnessTest):
             self._setup = replace(self._setup, unknown=said)
             if self.estimate != "thresholded":
                 self.within_ = None
-        return self

@@ -84,7 +84,7 @@ class UncertainNull(core.NullDistribution):
 
     def _way(self, side: int, end: float, alternative: str, level: float) -> tuple[float, float, dict[float, Floats]]:
         """Return where a limit is sought: from what is not rejected to what is, with the draws there, or to the end."""
-        start, sign = self.rates.disparity_of_values, 2 * side - 1
+        start, sign = self.question.null if np.isnan(self.value) else self.value, 2 * side - 1
         for edge in sorted((edge for edge in self.drawn if sign * (edge - start) > 0), key=lambda edge: sign * edge):
             known = {edge: self.drawn[edge]}
             size = abs(self.rates.statistic(edge)) if alternative == "two-sided" else -sign * self.rates.statistic(edge)

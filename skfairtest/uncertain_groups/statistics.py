@@ -72,7 +72,8 @@ def expected_table(rows: Rows, estimate: str) -> Floats:
     shares = _roles(weighted)
     for _ in range(_STEPS):
         new = _newton(rows, shares)
-        table = _expected(rows, new if _log_likelihood(rows, new) > _log_likelihood(rows, shares) else shares)
+        start = new if _log_likelihood(rows, new) > _log_likelihood(rows, shares) else shares
+        table = start * (rows.p.T @ _over(rows.counts, rows.p @ start))  # a step of the EM algorithm
         moved = np.abs(_roles(table) - shares).max()
         shares = _roles(table)
         if moved <= _ENOUGH:
@@ -83,11 +84,6 @@ def expected_table(rows: Rows, estimate: str) -> Floats:
 def _log_likelihood(rows: Rows, shares: Floats) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(rows.counts > 0, rows.counts * np.log(rows.p @ shares), 0.0).sum())
-
-
-def _expected(rows: Rows, shares: Floats) -> Floats:
-    """Return the table that is expected given everyone's role: a step of the EM algorithm."""
-    return np.asarray(shares * (rows.p.T @ _over(rows.counts, rows.p @ shares)))
 
 
 def _over(numerator: Floats, denominator: Floats) -> Floats:
@@ -228,14 +224,6 @@ class UncertainRates:
             distance, error = self.at(edge, sums)
             out[part] = studentize(distance + noise * rng.standard_normal(size), error)
         return out
-
-    @property
-    def disparity_of_values(self) -> float:
-        """The disparity of both values."""
-        first, second = np.clip(self.values, 0.0, 1.0).tolist()
-        if self.disparity == "difference":
-            return float(first - second)
-        return first / second if second else np.inf if first else 1.0
 
     def limit(self, critical: Callable[[float | Floats], Floats] | float, start: float, stop: float) -> float:
         """Return the last disparity that is not rejected on the way from `start`, which is not, to `stop`."""

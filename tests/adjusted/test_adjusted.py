@@ -203,7 +203,7 @@ def test_a_model_is_asked_for_decisions_scores_or_errors():
         test = AdjustedFairnessTest(model, of=of, pos_label="yes", **straight).fit(X, y, **given)
         values = test.comparisons_[["value_group", "value_other"]].to_numpy()
         assert np.abs(values).max() <= largest
-        assert test.pos_label_ == "yes"
+        assert (test.pos_label_, test.negative_labels_) == ("yes", ["no"])
     own = AdjustedFairnessTest(model, of=lambda t, p: (t != p) * 2.0, pos_label="yes", **straight).fit(X, y, **given)
     assert own.disparity_ == pytest.approx(2 * test.disparity_)
 

@@ -142,22 +142,6 @@ def test_intervals_cover_the_correlation_with_heavy_tails(truth, pair, thorough)
     assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
 
 
-@pytest.mark.filterwarnings("ignore::skfairtest.SmallGroupWarning")
-def test_three_features_are_covered_together(thorough):
-    """With the standard error at the estimate .81 of 400 data sets."""
-    rng, n = np.random.default_rng(13), 150 if thorough else 40
-    covered = 0
-    for _ in range(n):
-        x = rng.normal(size=(40, 3))
-        e = (x**2 * rng.normal(size=(40, 3))).sum(axis=1)
-        rows = CorrelationFairnessTest.from_predictions(
-            None, e, sensitive_features=x, of="prediction", n_resamples=199,
-            random_state=int(rng.integers(2**31)),
-        ).comparisons_  # fmt: skip
-        covered += bool(((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)).all())
-    assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
-
-
 @pytest.mark.parametrize("adjust", ["holm", "fdr_bh", None])
 def test_an_interval_of_several_features_never_contradicts_its_test(adjust):
     age = np.arange(60.0)
@@ -237,13 +221,13 @@ def test_a_classifier_says_the_probability_of_the_positive_class(people):
     probability = model.predict_proba(X)[:, 1]
     with pytest.raises(ValueError, match=r"pos_label is needed: .* 'no', 'yes', and nothing says"):
         CorrelationFairnessTest(model).fit(X, labels, sensitive_features=age)
-    with pytest.raises(ValueError, match="pos_label='yes' is a label of a classifier of two classes"):
-        CorrelationFairnessTest(pos_label="yes").fit(probability, sensitive_features=age)
+    with pytest.raises(ValueError, match=r"pos_label='yes' is a label, and 0\.\d+ is not: leave"):
+        CorrelationFairnessTest(of="prediction", pos_label="yes").fit(probability, sensitive_features=age)
     options = {"n_resamples": 99, "random_state": 0, "pos_label": "yes"}
     test = CorrelationFairnessTest(model, **options).fit(X, labels, sensitive_features=age)
     expected = stats.pearsonr(age, np.abs((labels == "yes") - probability)).statistic
     assert test.disparity_ == pytest.approx(expected)
-    assert test.pos_label_ == "yes"
+    assert (test.pos_label_, test.negative_labels_) == ("yes", ["no"])
     alone = CorrelationFairnessTest(model, of="prediction", **options).fit(X, sensitive_features=age)
     assert alone.disparity_ == pytest.approx(stats.pearsonr(age, probability).statistic)
     other = CorrelationFairnessTest(model, of="prediction", **{**options, "pos_label": "no"})
@@ -277,12 +261,15 @@ def test_a_classifier_without_probabilities_says_zero_or_one(people):
         CorrelationFairnessTest(model, pos_label="yes").fit(X, ["maybe", *labels[1:]], sensitive_features=age)
 
 
-def test_more_than_two_classes_need_a_function(people):
+def test_more_than_two_classes_need_a_positive_one_or_a_function(people):
     X, y, _, age = people
     labels = np.digitize(y, [-0.5, 0.5])
     model = LogisticRegression().fit(X, labels)
-    with pytest.raises(ValueError, match="estimator has 3 classes"):
+    with pytest.raises(ValueError, match="pos_label is needed: there are 3 labels"):
         CorrelationFairnessTest(model).fit(X, labels, sensitive_features=age)
+    against_rest = CorrelationFairnessTest(model, n_resamples=99, pos_label=2).fit(X, labels, sensitive_features=age)
+    wrong = (model.predict(X) == 2) != (labels == 2)
+    assert against_rest.disparity_ == pytest.approx(stats.pearsonr(age, wrong).statistic)
     test = CorrelationFairnessTest(model, of=np.not_equal, n_resamples=99).fit(X, labels, sensitive_features=age)
     assert test.disparity_ == pytest.approx(stats.pearsonr(age, model.predict(X) != labels).statistic)
     assert "values of not_equal" in str(test)
@@ -364,7 +351,6 @@ def test_the_good_people_are_good():
     [
         ({"sensitive_features": {"age": list("young")}}, r"column 'age'\) holds 'g', .*FairnessTest"),
         ({"sensitive_features": {"age": pd.Categorical([1, 2, 3, 1, 2])}}, r"'age'\) is categorical: use FairnessTest"),
-        ({"sensitive_features": pd.Series([1, 2, 3, 1, 2], dtype="category")}, "is categorical: use FairnessTest"),
         ({"sensitive_features": {"age": pd.date_range("2000", periods=5)}}, "dates can become numbers"),
         ({"sensitive_features": {"age": [3] * 5}}, r"column 'age'\) is 3 for everybody"),
         ({"sensitive_features": {"age": [1, None, 3, np.nan, 5]}}, r"column 'age'\) has 2 missing values among 5"),
@@ -374,14 +360,12 @@ def test_the_good_people_are_good():
         ({"y_true": None}, "y is missing: of='absolute_error' needs the true values"),
         ({"y_true": None, "of": np.subtract}, "y is missing: of=subtract"),
         ({"y_true": [1, 2, None, 4, 5]}, "y_true has 1 missing value"),
-        ({"y_true": [1, 2, None, 4, 5], "of": "prediction"}, "y_true has 1 missing value"),
         ({"y_true": list("aabab")}, "y_true holds 'a', 'b' and y_pred holds"),
-        ({"y_pred": list("aabab"), "y_true": None, "of": "prediction"}, "y_pred holds 'a', which is not a number"),
+        ({"y_pred": list("aabab"), "y_true": None, "of": "prediction"}, "pos_label is needed: the labels are 'a', 'b'"),
         ({"y_pred": GOOD["y_true"]}, r"of='absolute_error' is 0 for all 5 people"),
         ({"y_score": GOOD["y_pred"]}, "y_pred and y_score are both given"),
         ({"estimator": LinearRegression()}, "estimator is not for from_predictions, which takes predictions"),
         ({"of": "error"}, "of must be one of 'prediction', 'residual', 'absolute_error'"),
-        ({"of": 3}, "of must be one of"),
         ({"of": lambda y, p: np.nan * y}, "of=<lambda> returned 5 values among 5 that are NaN or infinite"),
         ({"of": lambda y, p: 1.0}, "must return one number per person, of shape"),
         ({"of": lambda y, p: 1 / 0}, "of=<lambda> raised ZeroDivisionError"),
@@ -390,9 +374,7 @@ def test_the_good_people_are_good():
             "2 people are too few: a correlation needs at least 3",
         ),
         ({"correlation": "kendall"}, "correlation must be one of 'pearson', 'spearman'"),
-        ({"correlation": np.corrcoef}, "correlation must be one of 'pearson', 'spearman'"),
         ({"alternative": "equivalence"}, "alternative must be one of 'two-sided', 'greater', 'less'; found"),
-        ({"adjust": "sidak"}, "adjust must be one of"),
         ({"confidence_level": 95}, "confidence_level must be"),
     ],
 )

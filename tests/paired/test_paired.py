@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import PathCollection
-from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
@@ -154,12 +153,6 @@ def test_a_table_of_counts_says_the_same(data):
     pd.testing.assert_frame_equal(test.comparisons_, fitted(data, "equalized_odds", n_resamples=199).comparisons_)
 
 
-def test_swapped_models_change_signs(data):
-    one, other = fitted(data, "selection_rate"), fitted(data, "selection_rate", ("b", "a"))
-    assert one.comparisons_["statistic"].tolist() == pytest.approx((-other.comparisons_["statistic"]).tolist())
-    assert one.comparisons_["ci_low"].tolist() == pytest.approx((-other.comparisons_["ci_high"]).tolist(), abs=0.02)
-
-
 def test_the_same_model_twice_is_no_difference(data):
     test = fitted(data, "equalized_odds", ("a", "a"))
     assert test.p_value_ == 1
@@ -184,15 +177,6 @@ def test_weights_and_clusters_are_studentized(data):
         )  # fmt: skip
         assert set(test.comparisons_["method"]) <= {"permutation", "sign flipping"}
         assert np.isfinite(test.comparisons_["statistic"]).all()
-
-
-def test_the_statistic_is_about_welchs_of_changes(data):
-    test = fitted(data[data["sex"] != "g"], "true_positive_rate")
-    positive = data[data["y"] == 1]
-    d = (positive["b"] - positive["a"]).groupby(positive["sex"])
-    welch = (d.mean()["f"] - d.mean()["m"]) / np.sqrt(d.var()["f"] / d.size()["f"] + d.var()["m"] / d.size()["m"])
-    assert test.statistic_ == pytest.approx(welch, rel=0.1)
-    assert test.p_value_ == pytest.approx(2 * norm.sf(abs(welch)), abs=0.05)
 
 
 WRONG = {
@@ -277,21 +261,6 @@ def test_the_fairer_model_is_certified_and_the_other_is_not(data):
     assert forth.comparisons_[["value_group", "value_other"]].to_numpy() == pytest.approx(sizes)
     assert forth.disparity_ == pytest.approx(sizes[0, 0] - sizes[0, 1])
     assert str(forth).startswith("Not certified: for the 1 comparison it cannot be ruled out that the disparity by sex")
-
-
-@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
-def test_margins_from_the_upper_limit_on_are_certified(data, order):
-    two = data[data["sex"] != "g"]
-    test = fitted(two, "false_positive_rate", order, alternative="fairer")
-    limit = test.confidence_interval_[1]
-    assert limit > test.disparity_
-    if limit > 0:
-        above, below = (
-            fitted(two, "false_positive_rate", order, alternative="fairer", margin=max(0, limit + step))
-            for step in (0.03, -0.03)
-        )
-        assert not above.concern_
-        assert below.concern_
 
 
 def test_every_comparison_has_to_be_certified(data):
