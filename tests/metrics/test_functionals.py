@@ -20,7 +20,7 @@ from sklearn.metrics import (
 )
 
 from skfairtest.metrics import Bootstrap, Evaluated, Jackknife, Mean, Robust, Share
-from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, OfLabels, recalls
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, OfLabels
 from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc
 from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
@@ -42,9 +42,7 @@ def _share(event, given, *, f1=False):
 
 
 def _of_classes(wrongly, missed, true=TRUE3, predicted=PREDICTED3, **options):
-    member, called = (codes[:, None] == np.arange(3) for codes in (true, predicted))
-    given = (member & called) + wrongly * (called & ~member) + missed * (member & ~called)
-    return ClassScores(true, predicted, member & called, given, member, called, **options)
+    return ClassScores(true, predicted, wrongly, missed, **options)
 
 
 def _f_score(beta, true=TRUE, predicted=PREDICTED):
@@ -59,7 +57,7 @@ def _geometric_mean(mass):
 
 #: A functional, and the same metric of masses as scikit-learn (or NumPy) computes it.
 def _recalled(true, predicted, kind=ClassScores):
-    return kind(**recalls(true, predicted, true == predicted, true.max() + 1))
+    return kind(true, predicted, classes=np.unique(true), absent=False)
 
 
 METRICS = {

@@ -282,6 +282,8 @@ def test_f_scores_are_named_by_their_beta():
         partial(sk.roc_auc_score, max_fpr=0.1),
         partial(sk.mean_squared_error, multioutput="raw_values"),
         partial(sk.f1_score, [0, 1]),
+        partial(sk.f1_score, average="macro", labels=[0, 1]),
+        partial(sk.cohen_kappa_score, labels=["a", "b"]),
     ],
 )
 def test_an_argument_that_changes_the_metric_leaves_a_function_of_its_own(function):
@@ -373,16 +375,8 @@ def test_every_digit_of_beta_is_in_the_name(name):
 
 
 def test_arguments_that_make_another_metric_are_in_its_name():
-    f1, kappa = partial(sk.f1_score, average="macro"), sk.cohen_kappa_score
-    metrics = [f1, partial(f1, labels=[0, 1]), partial(f1, labels=np.array([0, 2])), partial(f1, zero_division=0)]
-    assert names([*metrics, kappa, partial(kappa, labels=["a", "b"])]) == [
-        "f1_macro",
-        "f1_macro(labels=[0, 1])",
-        "f1_macro(labels=[0, 2])",
-        "f1_macro(zero_division=0.0)",
-        "cohen_kappa",
-        "cohen_kappa(labels=['a', 'b'])",
-    ]
+    f1 = partial(sk.f1_score, average="macro")
+    assert names([f1, partial(f1, zero_division=0)]) == ["f1_macro", "f1_macro(zero_division=0.0)"]
 
 
 @pytest.mark.parametrize(
