@@ -1,8 +1,8 @@
 """Metrics that look at all groups at once, or along the scores, and give one number."""
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +13,7 @@ from scipy.special import gammaln
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.rates import Summary
-from skfairtest.metrics.score_metric import (
-    FEW,
-    Context,
-    MetricError,
-    parameters_of,
-    remembered,
-    scalar_of,
-    shared_codes,
-)
+from skfairtest.metrics.score_metric import Context, OfRows, parameters_of, shared_codes
 from skfairtest.metrics.scores import PROBABILITY, probabilities
 
 Key = tuple[Any, ...]
@@ -66,15 +58,10 @@ class Omnibus:
     def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:
         """Return the metric as a function of masses (..., G, K) of people by group and kind."""
         if self.function is None:
-            return functools.partial(_mutual_information, context.columns["y_pred"])
-        return _Function(
-            self.name,
-            self.function,
-            context.columns["y_true"].values if "y_true" in self.reads else None,
-            context.columns["y_pred"].values,
-            tuple(groups),
-            tuple(names),
-        )
+            return partial(_mutual_information, context.columns["y_pred"])
+        truth = context.columns["y_true"].values if "y_true" in self.reads else None
+        arguments = partial(_with_features, truth, context.columns["y_pred"].values, groups, names)
+        return OfRows(self.name, self.function, arguments, _takes_weights(self.function), 2, Warning)
 
 
 def _takes_weights(function: Callable[..., Any]) -> bool:
@@ -84,49 +71,16 @@ def _takes_weights(function: Callable[..., Any]) -> bool:
     return "sample_weight" in parameters_of(function)
 
 
-@dataclass(frozen=True)
-class _Function:
-    """A disparity function of rows as a function of masses by group and kind."""
-
-    name: str
-    function: Callable[..., Any]
-    y_true: NDArray[Any] | None
-    y_pred: NDArray[Any]
-    groups: tuple[Key, ...]
-    names: tuple[str, ...]
-    seen: dict[bytes, float] = field(default_factory=dict, repr=False)
-
-    def __call__(self, masses: Floats) -> Floats:
-        flat = masses.reshape(-1, *masses.shape[-2:])
-        few = np.prod(masses.shape[-2:]) <= 4 * FEW
-        found = [remembered(self.seen, table, self._one) if few else self._one(table) for table in flat]
-        return np.array(found).reshape(masses.shape[:-2])
-
-    def _features(self, group: Positions) -> Any:
-        if len(self.names) == 1:
-            labels = np.empty(len(self.groups), dtype=object)
-            labels[:] = [key[0] for key in self.groups]
-            return pd.Series(labels[group], name=self.names[0]).infer_objects()
-        return pd.DataFrame({name: [self.groups[g][i] for g in group.tolist()] for i, name in enumerate(self.names)})
-
-    def _one(self, table: Floats) -> float:
-        group, kind = np.nonzero(table)
-        mass = table[group, kind]
-        weights: dict[str, Any] = {}
-        if not (mass == 1).all():
-            if _takes_weights(self.function):
-                weights = {"sample_weight": mass}
-            else:
-                times = mass.astype(np.int64)
-                group, kind = group.repeat(times), kind.repeat(times)
-        truth = np.zeros(len(kind), dtype=int) if self.y_true is None else self.y_true[kind]
-        try:
-            found = self.function(truth, self.y_pred[kind], sensitive_features=self._features(group), **weights)
-        except Warning:  # raised as an error
-            return float("nan")
-        except Exception as error:
-            raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
-        return scalar_of(found, self.name)
+def _with_features(
+    y_true: NDArray[Any] | None, y_pred: NDArray[Any], groups: Sequence[Key], names: Sequence[str], group: Positions,
+    kind: Positions,
+) -> tuple[Any, Any, dict[str, Any]]:  # fmt: skip
+    """Return labels, predictions and sensitive features of people by their groups and kinds."""
+    columns = {name: pd.Series([groups[g][i] for g in group.tolist()], name=name, dtype=object).infer_objects()
+        for i, name in enumerate(names)}  # fmt: skip
+    features = columns[names[0]] if len(names) == 1 else pd.DataFrame(columns)
+    truth = np.zeros(len(kind), dtype=int) if y_true is None else y_true[kind]
+    return truth, y_pred[kind], {"sensitive_features": features}
 
 
 def _mutual_information(predicted: Any, masses: Floats) -> Floats:
