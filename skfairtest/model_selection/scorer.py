@@ -34,7 +34,7 @@ from skfairtest.readers import given_to_fit, one_column
 from skfairtest.readers.containers import check_names_of_columns, named_columns
 from skfairtest.readers.levels import listed
 
-OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
+OUTPUTS = ("disparity", "upper_bound", "p_value")
 FOLDS = (
     "If a group is missing from a fold: cv=SensitiveStratifiedKFold() keeps every group in every fold if the group "
     "has enough people; otherwise use fewer folds, or merge small groups."
@@ -65,24 +65,19 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     sideless = [m.name for m in whole if m.extreme == "two-sided"]
     scales = {m.name: _scale(m, question.disparity) for m in metrics}
     ratios = [name for name, scale in scales.items() if scale != "difference"]
-    interval, statistic = output == "upper_bound", output == "statistic"
+    interval = output == "upper_bound"
     directed = question.alternative in ("greater", "less")
     for why, holds in {
         f"has no meaning for {listed(sideless)}, of which neither large nor small values are fairer: use "
         "output='p_value'": output == "disparity" and sideless,
-        f"has no meaning: {', '.join(m.name for m in whole)} is one number for all groups and has no "
-        f"{'interval' if interval else 'standard error'}; use output='disparity' or 'p_value', or a metric of each "
-        "group, such as 'equalized_odds'": (interval or statistic) and whole,
+        f"has no meaning: {', '.join(m.name for m in whole)} is one number for all groups and has no interval; use "
+        "output='disparity' or 'p_value', or a metric of each group, such as 'equalized_odds'": interval and whole,
         f"is the upper end of two-sided intervals, and alternative={question.alternative!r} has one-sided ones: use "
         "alternative='two-sided', or output='disparity' or 'p_value'": interval and directed,
         f"needs simultaneous intervals of all comparisons, and adjust={settings.adjust!r} gives pointwise intervals: "
         "use adjust='auto'": interval and settings.adjust not in FAMILYWISE,
-        f"is the distance from equality in standard errors, and with alternative={question.alternative!r} and "
-        f"margin={brief(params.get('margin'))} it is the distance from the margin, or has a direction: use "
-        "alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'": statistic
-        and (question.alternative != "two-sided" or question.margin_bounds is not None),
         f"is one number, but {listed(ratios)} is compared by ratio and the other metrics by difference: score them "
-        "separately, or use output='p_value'": not statistic and output != "p_value" and 0 < len(ratios) < len(scales),
+        "separately, or use output='p_value'": output != "p_value" and 0 < len(ratios) < len(scales),
     }.items():
         if holds:
             raise ParameterError(f"output={output!r} {why}")
@@ -148,11 +143,6 @@ def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
         return -p_value if question.alternative == "equivalence" else p_value
     # Of several labels: the association of all labels is in another unit.
     metrics = {metric.name: metric for metric in result.metrics if not isinstance(metric, Independence)}
-    if output == "statistic":
-        leading = result.leading
-        if leading.metric not in metrics:
-            leading = min((one for one in result.tested if one.metric in metrics), key=lambda one: one.log_p)
-        return 0.0 - abs(float(leading.statistic))
     scale = _scale(next(iter(metrics.values())), question.disparity)
     among = result.tested if quick else result.comparisons
     rows = [one for one in among if one.is_pooled and one.metric in metrics]
@@ -178,29 +168,17 @@ def _undefined(why: str) -> float:
 class FairnessScorer(_BaseScorer):
     """The scorer of `make_fairness_scorer`: ``scorer(estimator, X, y)``."""
 
-    def __init__(
-        self,
-        metric: Any,
-        output: str,
-        columns: tuple[str, ...] | None,
-        params: dict[str, Any],
-        *,
-        baseline: Any,
-        predict_params: dict[str, Any] | None,
-        maximize: Any,
-        tolerance: Any,
-    ) -> None:
+    def __init__(self, metric: Any, call: dict[str, Any], params: dict[str, Any]) -> None:
         super().__init__(self._score_thresholded, 1, {"pos_label": params.get("pos_label")}, "predict")
-        self._metric, self._output, self._columns, self._params = metric, output, columns, params
-        self._baseline, self._predict_params = baseline, predict_params or {}
-        self._maximize, self._tolerance = maximize, tolerance
-        self._least = 0.0 if maximize is None else least_score(metric, params, tolerance)
-        self.__name__ = f"{name_of(metric)}_{output}".replace("'", "")  # which drawings of scores show
+        self._metric, self._call, self._params = metric, call, params
+        self._columns = check_names_of_columns(call["sensitive_features"], "sensitive_features")
+        self._least = 0.0 if call["maximize"] is None else least_score(metric, params, call["tolerance"])
+        self.__name__ = f"{name_of(metric)}_{call['output']}".replace("'", "")  # which drawings of scores show
         # set_score_request does the same, and is only there while routing is enabled.
         requests = MetadataRequest(owner=repr(self))
         # Weights are requested by the user, as of every scorer.
         for name, alias in {
-            "sensitive_features": columns is None,
+            "sensitive_features": self._columns is None,
             "control_features": True,
             "clusters": True,
             "sample_weight": None,
@@ -230,15 +208,16 @@ class FairnessScorer(_BaseScorer):
                     f"{list(self._columns)} of X: leave one of the two out"
                 )
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
-        asked = {**self._predict_params, **(predict_params or {})}
-        if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
+        usual = self._call["predict_params"] or {}
+        asked = {**usual, **(predict_params or {})}
+        if asked.get("sensitive_features") is usual.get("sensitive_features") is not None:
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
-        call = method_caller if self._baseline is None else None  # which knows one model
+        call = method_caller if self._call["baseline"] is None else None  # which knows one model
         return self._scored(
             estimator,
             Inputs(X, one_column(y_true), passed, None, asked, call=call),
-            lambda: get_scorer(self._maximize)(estimator, X, y_true, sample_weight=passed.get("sample_weight")),
+            lambda: get_scorer(self._call["maximize"])(estimator, X, y_true, sample_weight=passed.get("sample_weight")),
         )
 
     def _score_thresholded(
@@ -255,15 +234,15 @@ class FairnessScorer(_BaseScorer):
             "baseline": "which cannot be compared with another model. Leave it out, and compare by PairedFairnessTest",
             "prediction_threshold": "which have a threshold already. Leave it out",
         }.items():
-            if self._given().get(name) is not None:
+            if (self._call | self._params).get(name) is not None:
                 raise ParameterError(
                     f"{name} cannot be used to tune thresholds: TunedThresholdClassifierCV passes predictions, {why}"
                 )
         passed["sample_weight"] = sample_weight
-        gain: Any = None if self._maximize is None else get_scorer(self._maximize)
+        gain: Any = None if self._call["maximize"] is None else get_scorer(self._call["maximize"])
         scored = [("metric", m.name) for m in check_question(self._metric, self._params)[1] if "y_score" in m.reads]
         if gain is not None and gain._response_method != "predict":
-            scored.append(("maximize", self._maximize))
+            scored.append(("maximize", self._call["maximize"]))
         for name, unchanged in scored:
             raise ParameterError(
                 f"{name}={unchanged!r} is a metric of scores, which a threshold does not change: use one of labels, "
@@ -282,14 +261,13 @@ class FairnessScorer(_BaseScorer):
         if inputs.columns.get("sensitive_features") is None:
             raise ParameterError(MISSING)
         check_people(inputs.X if inputs.y is None else inputs.y, inputs.columns)
-        if self._baseline is None:
+        baseline, maximize = self._call["baseline"], self._call["maximize"]
+        if baseline is None:
             test: Any = FairnessTest(estimator, metric=self._metric, **self._params)
         else:
-            test = PairedFairnessTest(
-                self._baseline, estimator, metric=self._metric, alternative="fairer", **self._params
-            )
-        score = fairness_score(test, self._output, inputs)
-        if self._maximize is None or score != score:
+            test = PairedFairnessTest(baseline, estimator, metric=self._metric, alternative="fairer", **self._params)
+        score = fairness_score(test, self._call["output"], inputs)
+        if maximize is None or score != score:
             return score
         value = float(gain())
         if not 0 <= value <= 1:
@@ -307,22 +285,10 @@ class FairnessScorer(_BaseScorer):
         """
         return super().set_score_request(**{**self._metadata_request.score.requests, **kwargs})  # type: ignore[no-any-return]
 
-    def _given(self) -> dict[str, Any]:
-        """Return the arguments of the call that makes it, but for the metric."""
-        columns = self._columns
-        given = {
-            "baseline": self._baseline,
-            "sensitive_features": columns and (columns[0] if len(columns) == 1 else list(columns)),
-            "predict_params": self._predict_params or None,
-            "maximize": self._maximize,
-            "tolerance": self._tolerance,
-        }
-        given = {name: value for name, value in given.items() if value is not None}
-        return {"output": self._output, **given, **self._params}
-
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        params = [f"{name}={value!r}" for name, value in self._given().items()]
+        given = {name: value for name, value in self._call.items() if value is not None} | self._params
+        params = [f"{name}={value!r}" for name, value in given.items()]
         return f"make_fairness_scorer({', '.join([name_of(self._metric), *params])})"
 
 
@@ -349,13 +315,13 @@ def make_fairness_scorer(
     ----------
     metric : str, Rate, ScoreMetric, callable, or list or dict of these
         As in `FairnessTest`.
-    output : {"upper_bound", "disparity", "statistic", "p_value"}, default="upper_bound"
+    output : {"upper_bound", "disparity", "p_value"}, default="upper_bound"
         "disparity": minus the largest absolute difference or, with ``disparity="ratio"``, the smallest ratio of the
         smaller to the larger value, min(r, 1/r). "upper_bound": the same, computed from the worst end of the intervals,
         so that a model does not win because its groups are small; minus infinity if an interval of differences is
-        unbounded. "statistic": minus the absolute statistic of the comparison that sets the p-value. "p_value": the
-        test's p-value, or minus it with ``alternative="equivalence"``. A search ranks by the mean over folds, which is
-        not a p-value, and p-values are larger in smaller folds: use them in `select_fair`, not for ranking.
+        unbounded. "p_value": the test's p-value, or minus it with ``alternative="equivalence"``. A search ranks by the
+        mean over folds, which is not a p-value, and p-values are larger in smaller folds: use them in `select_fair`,
+        not for ranking.
     maximize : str or callable, optional
         One of scikit-learn's scores that lie between 0 and 1, such as "balanced_accuracy": this is the score of every
         model whose disparity (or its upper bound, as `output` says) is within the `tolerance`; other models score below
@@ -433,7 +399,7 @@ def make_fairness_scorer(
     >>> search.best_params_
     {'C': 0.01}
     """
-    columns = check_names_of_columns(sensitive_features, "sensitive_features")
+    check_names_of_columns(sensitive_features, "sensitive_features")
     check_names_of_columns((predict_params or {}).get("sensitive_features"), PREDICTED_FROM)
     if (maximize is None) != (tolerance is None):
         missing = "tolerance" if tolerance is None else "maximize"
@@ -471,13 +437,12 @@ def make_fairness_scorer(
             with suppress(ValueError):
                 check_score(metric, output, {**params, "method": "asymptotic"})
                 params["method"] = "asymptotic"
-    return FairnessScorer(
-        metric,
-        output,
-        columns,
-        params,
-        baseline=baseline,
-        predict_params=predict_params,
-        maximize=maximize,
-        tolerance=tolerance,
-    )
+    call = {
+        "output": output,
+        "baseline": baseline,
+        "sensitive_features": sensitive_features,
+        "predict_params": predict_params,
+        "maximize": maximize,
+        "tolerance": tolerance,
+    }
+    return FairnessScorer(metric, call, params)
