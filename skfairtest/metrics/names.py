@@ -17,112 +17,99 @@ from skfairtest.metrics.scores import SCORES, BuiltIn, class_score, inequality
 from skfairtest.metrics.sums import MeanOf, RatioOfSums
 from skfairtest.readers.levels import plain_scalar
 
-#: Other names, before what they mean here, and the disparity that they say if any.
-_OTHERS = {
-    "recall": "true_positive_rate",
-    # Of all classes together everybody is counted once, and so is everybody weighted by true class.
-    "precision_micro recall_micro f1_micro recall_weighted": "accuracy",
-    # Barocas, Hardt and Narayanan, Fairness and Machine Learning, chapter 3.
-    "independence": "demographic_parity",
-    "separation": "equalized_odds",
-    "sufficiency": "conditional_use_accuracy",
-    # Verma and Rubin (2018); Berk et al. (2018); Zafar et al. (2017); Feldman et al. (2015).
-    "statistical_parity": "demographic_parity",
-    "disparate_impact adverse_impact_ratio": "demographic_parity ratio",
-    "equality_of_opportunity false_negative_error_rate_balance": "equal_opportunity",
-    "false_positive_error_rate_balance": "predictive_equality",
-    "equality_of_odds conditional_procedure_accuracy": "equalized_odds",
-    "conditional_procedure_accuracy_equality disparate_mistreatment": "equalized_odds",
-    "conditional_use_accuracy_equality": "conditional_use_accuracy",
-    "accuracy_equality": "overall_accuracy_equality",
-    # Fawcett (2006), An introduction to ROC analysis, and what these are called in other fields (a Hamming loss is
-    # one of a label each).
-    "tpr sensitivity hit_rate": "true_positive_rate",
-    "fpr fall_out": "false_positive_rate",
-    "tnr specificity": "true_negative_rate",
-    "fnr miss_rate": "false_negative_rate",
-    "ppv positive_predictive_value": "precision",
-    "npv": "negative_predictive_value",
-    "fdr": "false_discovery_rate",
-    "for": "false_omission_rate",
-    "acc": "accuracy",
-    "bacc": "balanced_accuracy",
-    "error_rate hamming_loss": "zero_one_loss",
-    "f1_binary dice": "f1",
-    "precision_binary": "precision",
-    "recall_binary": "true_positive_rate",
-    "jaccard_binary iou": "jaccard",
-    "mcc": "matthews_corrcoef",
-    "kappa": "cohen_kappa",
-    "auc auroc": "roc_auc",
-    "ap": "average_precision",
-    "logloss cross_entropy": "log_loss",
-    "brier": "brier_score",
-    "mae": "mean_absolute_error",
-    "mse": "mean_squared_error",
-    "r_squared": "r2",
-    "g_mean geometric_mean_score": "geometric_mean",
-    # Kleinberg et al. (2017); Chouldechova (2017); Verma and Rubin (2018).
-    "well_calibration": "calibration_within_groups",
-    "test_fairness": "kuiper_calibration",
-    "matching_conditional_frequencies": "kuiper_calibration",
-    # AIF360; Speicher et al. (2018).
-    "generalized_entropy_error generalized_entropy_index": "generalized_entropy",
-    "theil": "theil_index",
-}
+#: Other names of our metrics: in scikit-learn; in Barocas, Hardt and Narayanan, Fairness and Machine Learning, chapter
+#: 3, Verma and Rubin (2018), Berk et al. (2018), Zafar et al. (2017), Feldman et al. (2015), Kleinberg et al. (2017),
+#: Chouldechova (2017), Speicher et al. (2018); in Fawcett (2006), An introduction to ROC analysis, and other fields.
+ALIASES: dict[str, tuple[str, ...]] = {
+    # Of all classes together everyone is counted once, and so is everyone weighted by true class.
+    "accuracy": ("acc", "precision_micro", "recall_micro", "f1_micro", "recall_weighted"),
+    "average_precision": ("ap",),
+    "balanced_accuracy": ("bacc",),
+    "brier_score": ("brier",),
+    "calibration_within_groups": ("well_calibration",),
+    "cohen_kappa": ("kappa",),
+    "conditional_use_accuracy": ("sufficiency", "conditional_use_accuracy_equality"),
+    "demographic_parity": ("independence", "statistical_parity", "disparate_impact", "adverse_impact_ratio"),
+    "equal_opportunity": ("equality_of_opportunity", "false_negative_error_rate_balance"),
+    "equalized_odds": (
+        "separation", "equality_of_odds", "conditional_procedure_accuracy", "conditional_procedure_accuracy_equality",
+        "disparate_mistreatment",
+    ),
+    "f1": ("f1_binary", "dice"),
+    "false_discovery_rate": ("fdr",),
+    "false_negative_rate": ("fnr", "miss_rate"),
+    "false_omission_rate": ("for",),
+    "false_positive_rate": ("fpr", "fall_out"),
+    "generalized_entropy": ("generalized_entropy_error", "generalized_entropy_index"),
+    "geometric_mean": ("g_mean", "geometric_mean_score"),
+    "jaccard": ("jaccard_binary", "iou"),
+    "kuiper_calibration": ("test_fairness", "matching_conditional_frequencies"),
+    "log_loss": ("logloss", "cross_entropy"),
+    "matthews_corrcoef": ("mcc",),
+    "mean_absolute_error": ("mae",),
+    "mean_squared_error": ("mse",),
+    "negative_predictive_value": ("npv",),
+    "overall_accuracy_equality": ("accuracy_equality",),
+    "precision": ("ppv", "positive_predictive_value", "precision_binary"),
+    "predictive_equality": ("false_positive_error_rate_balance",),
+    "r2": ("r_squared",),
+    "roc_auc": ("auc", "auroc"),
+    "theil_index": ("theil",),
+    "true_negative_rate": ("tnr", "specificity"),
+    "true_positive_rate": ("recall", "tpr", "sensitivity", "hit_rate", "recall_binary"),
+    "zero_one_loss": ("error_rate", "hamming_loss"),  # a Hamming loss of one label each
+}  # fmt: skip
 #: What each other name means, and the disparity that it says.
 OTHER_NAMES: dict[str, tuple[str, str | None]] = {
-    name: (means.partition(" ")[0], means.partition(" ")[2] or None)
-    for names, means in _OTHERS.items()
-    for name in names.split()
+    name: (ours, "ratio" if name in ("disparate_impact", "adverse_impact_ratio") else None)
+    for ours, names in ALIASES.items()
+    for name in names
 }
 
-#: Names that have no test of their own, and what to write.
-INSTEAD = {
-    "conditional_statistical_parity": "write metric='demographic_parity' and pass the legitimate factors as "
-    "control_features",
-    "conditional_demographic_disparity": "write metric='demographic_parity' and pass the strata as control_features",
-    "conditional_equality_of_opportunity": "write metric='equal_opportunity' (or 'predictive_equality', "
-    "for false positives) and pass the condition as control_features",
-    "average_odds_error": "write metric='equalized_odds', which tests both rates and in which nothing cancels",
-    "coefficient_of_variation": "it is the root of twice a generalized entropy: write metric='generalized_entropy'",
-    "fbeta": "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)",
-    "fbeta_score": "write which beta, as in metric='f2' or functools.partial(fbeta_score, beta=2)",
-    "f_score": "write which, as in metric='f1', 'f2' or 'f1_macro'",
-    "eod": "write metric='equal_opportunity' or metric='equalized_odds', whichever is meant",
-    **dict.fromkeys(
-        ("ber", "balanced_error_rate", "informedness", "youden", "youden_j"),
-        "it is equivalent to balanced accuracy: write metric='balanced_accuracy'",
+#: What to write instead of names that have no test of their own.
+_ADVICE: dict[str, tuple[str, ...]] = {
+    "write metric='demographic_parity' and pass the legitimate factors as control_features": (
+        "conditional_statistical_parity",
     ),
-    "gini": "of scores it is twice the AUC minus one: write metric='roc_auc'",
-    **dict.fromkeys(
-        ("auprc", "pr_auc", "auc_pr"), "write metric='average_precision', which is the area under the curve in steps"
+    "write metric='demographic_parity' and pass the strata as control_features": (
+        "conditional_demographic_disparity",
     ),
-    **dict.fromkeys(
-        ("ece", "expected_calibration_error", "calibration_error"),
-        "with many people, a binned test rejects even calibrated scores: write metric='calibration', the mean of "
-        "y_true minus score, or 'kuiper_calibration', the whole curve",
+    "write metric='equal_opportunity' (or 'predictive_equality', for false positives) and pass the condition as "
+    "control_features": ("conditional_equality_of_opportunity",),
+    "write metric='equalized_odds', which tests both rates and in which nothing cancels": ("average_odds_error",),
+    "it is the root of twice a generalized entropy: write metric='generalized_entropy'": ("coefficient_of_variation",),
+    "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)": (
+        "fbeta", "fbeta_score",
     ),
-    **dict.fromkeys(
-        ("rmse", "root_mean_squared_error"),
-        "groups with equal mean squared errors have equal roots: write metric='mean_squared_error', or "
-        "'neg_root_mean_squared_error', which takes longer",
+    "write which, as in metric='f1', 'f2' or 'f1_macro'": ("f_score",),
+    "write metric='equal_opportunity' or metric='equalized_odds', whichever is meant": ("eod",),
+    "it is equivalent to balanced accuracy: write metric='balanced_accuracy'": (
+        "ber", "balanced_error_rate", "informedness", "youden", "youden_j",
     ),
-    "mape": "write metric='neg_mean_absolute_percentage_error', which is evaluated in each resample and takes longer",
-    "four_fifths_rule": "write metric='disparate_impact', disparity='ratio', margin=0.8, if that is meant",
-    **dict.fromkeys(
-        ("f1_samples", "jaccard_samples", "precision_samples", "recall_samples"),
-        "it averages over people who have several labels each; if everybody has one label, use an average over "
-        "labels, as in metric='f1_macro'",
+    "of scores it is twice the AUC minus one: write metric='roc_auc'": ("gini",),
+    "write metric='average_precision', which is the area under the curve in steps": ("auprc", "pr_auc", "auc_pr"),
+    "with many people, a binned test rejects even calibrated scores: write metric='calibration', the mean of "
+    "y_true minus score, or 'kuiper_calibration', the whole curve": (
+        "ece", "expected_calibration_error", "calibration_error",
     ),
-    **dict.fromkeys(
-        ("top_k_accuracy", "top_k_accuracy_score"),
-        "with two labels, k=1 is metric='accuracy' and k=2 is always right; with more labels, scores are not "
-        "supported: pass as y_pred whether the true label is among the k highest, and write metric='selection_rate'",
+    "groups with equal mean squared errors have equal roots: write metric='mean_squared_error', or "
+    "'neg_root_mean_squared_error', which takes longer": ("rmse", "root_mean_squared_error"),
+    "write metric='neg_mean_absolute_percentage_error', which is evaluated in each resample and takes longer": (
+        "mape",
     ),
-    "individual_fairness": "it compares similar people and not groups: use IndividualFairnessTest",
-    "consistency": "it compares people with their nearest neighbours in X and not groups: use IndividualFairnessTest",
-}
+    "write metric='disparate_impact', disparity='ratio', margin=0.8, if that is meant": ("four_fifths_rule",),
+    "it averages over people who have several labels each; if everyone has one label, use an average over labels, as "
+    "in metric='f1_macro'": ("f1_samples", "jaccard_samples", "precision_samples", "recall_samples"),
+    "with two labels, k=1 is metric='accuracy' and k=2 is always right; with more labels, scores are not "
+    "supported: pass as y_pred whether the true label is among the k highest, and write metric='selection_rate'": (
+        "top_k_accuracy", "top_k_accuracy_score",
+    ),
+    "it compares similar people and not groups: use IndividualFairnessTest": ("individual_fairness",),
+    "it compares people with their nearest neighbours in X and not groups: use IndividualFairnessTest": (
+        "consistency",
+    ),
+}  # fmt: skip
+INSTEAD = {name: advice for advice, names in _ADVICE.items() for name in names}
 
 #: A known function, the name of what it computes, and the disparity that it says.
 Entry = tuple[Callable[..., Any], str, str | None]
