@@ -32,10 +32,13 @@ class Omnibus:
     null: str = "truth and prediction together do not depend on {}"
     #: The column within whose levels labels are permuted by default.
     given: str = ""
-    #: What it does, for errors; whether it compares two sides; whether its null distribution is its own.
-    action: ClassVar[str] = "looks at all groups at once"
-    of_two_sides: ClassVar[bool] = False
+    #: What it does, for errors; whether it compares two sides.
+    action: str = "looks at all groups at once"
+    of_two_sides: bool = False
+    #: Whether its null distribution is its own, which is that of people without weights.
     own_null: ClassVar[bool] = False
+    #: Whether it needs to know the positive label.
+    needs_pos_label: ClassVar[bool] = False
     summary: ClassVar[Summary | None] = None
 
     @property
@@ -46,10 +49,7 @@ class Omnibus:
     @property
     def takes_weights(self) -> bool:
         """Whether people may have weights."""
-        return self.function is None or _takes_weights(self.function)
-
-    #: Whether it needs to know the positive label.
-    needs_pos_label: ClassVar[bool] = False
+        return not self.own_null and (self.function is None or _takes_weights(self.function))
 
     def size(self, context: Context, counts: Floats, statistic: float) -> float:
         """The size that is shown: the statistic."""
@@ -179,27 +179,11 @@ def independence(reads: frozenset[str], given: str = "") -> Independence:
 class Calibration(Omnibus):
     """A metric of calibration curves. It has no value for each group whose difference could be tested."""
 
-    responses: ClassVar[tuple[str, ...]] = (PROBABILITY,)
-    extreme: str = "two-sided"
     between: bool = True
     kuiper: bool = True
     own_null: ClassVar[bool] = True
-
-    @property
-    def action(self) -> str:  # type: ignore[override]
-        """What it does."""
-        return "compares curves" if self.between else "compares each group with its own scores"
-
-    @property
-    def of_two_sides(self) -> bool:  # type: ignore[override]
-        """Whether it compares two sides."""
-        return self.between
-
-    #: Whether people may have weights.
-    takes_weights: ClassVar[bool] = False
-
-    #: Whether it needs to know the positive label.
     needs_pos_label: ClassVar[bool] = True
+    responses: ClassVar[tuple[str, ...]] = (PROBABILITY,)
 
     def read(self, context: Context) -> tuple[Floats, Floats]:
         """Return who is truly positive, as 0 and 1, and the probabilities."""
@@ -209,9 +193,13 @@ class Calibration(Omnibus):
 def _declared(name: str, *, between: bool, kuiper: bool) -> Calibration:
     what = "calibration curves" if between else "outcomes from scores"
     share = "the same share of any two groups" if between else "that share of each group"
-    describes = f"the largest cumulative difference of {what} ({'Kuiper' if kuiper else 'Kolmogorov and Smirnov'})"
-    reads, null = frozenset({"y_true", "y_score"}), f"at every score {share} of {{}} is truly positive"
-    return Calibration(name, reads, describes=describes, null=null, between=between, kuiper=kuiper)
+    return Calibration(
+        name, frozenset({"y_true", "y_score"}), "two-sided",
+        f"the largest cumulative difference of {what} ({'Kuiper' if kuiper else 'Kolmogorov and Smirnov'})",
+        null=f"at every score {share} of {{}} is truly positive",
+        action="compares curves" if between else "compares each group with its own scores",
+        of_two_sides=between, between=between, kuiper=kuiper,
+    )  # fmt: skip
 
 
 CALIBRATION: dict[str, Calibration] = {
@@ -229,12 +217,10 @@ class Distribution(Omnibus):
     """The whole distribution of predictions or scores. What differs between groups is not one value of each."""
 
     disparity: str | None = "difference"
-    action: ClassVar[str] = "compares whole distributions"
-    of_two_sides: ClassVar[bool] = True
+    action: str = "compares whole distributions"
+    of_two_sides: bool = True
     own_null: ClassVar[bool] = True
     responses: ClassVar[tuple[str, ...]] = ("decision_function", PROBABILITY)
-    #: Whether people may have weights.
-    takes_weights: ClassVar[bool] = False
 
     @property
     def column(self) -> str:
@@ -242,11 +228,12 @@ class Distribution(Omnibus):
         return next(iter(self.reads))
 
 
-DISTRIBUTION = Distribution(
-    "distribution", frozenset({"y_pred"}), describes="the distributions of predictions",
-    null="predictions have the same distribution in any two groups of {}",
-)  # fmt: skip
-DISTRIBUTION_OF_SCORES = Distribution(
-    "distribution", frozenset({"y_score"}), describes="the distributions of scores",
-    null="scores have the same distribution in any two groups of {}",
-)  # fmt: skip
+DISTRIBUTION, DISTRIBUTION_OF_SCORES = (
+    Distribution(
+        "distribution",
+        frozenset({column}),
+        describes=f"the distributions of {what}",
+        null=f"{what} have the same distribution in any two groups of {{}}",
+    )
+    for column, what in (("y_pred", "predictions"), ("y_score", "scores"))
+)
