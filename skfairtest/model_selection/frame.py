@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import Any
@@ -154,13 +154,7 @@ class SignificanceFrame(MetricFrame):
         self._not_tested = frame_cells.check_params(params)
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
         seed = copy.deepcopy(random_state)
-        # A dict may hold generators, and features are read twice.
-        features = {
-            name: {key: list(column) if isinstance(column, Iterator) else column for key, column in given.items()}
-            if isinstance(given, dict)
-            else given
-            for name, given in {"sensitive_features": sensitive_features, "control_features": control_features}.items()
-        }
+        features = {"sensitive_features": sensitive_features, "control_features": control_features}
         for name, given in {"y_true": y_true, "y_pred": y_pred, **features}.items():
             for column in given.values() if isinstance(given, dict) else [given]:
                 if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):  # MetricFrame would count these
