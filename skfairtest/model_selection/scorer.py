@@ -5,18 +5,16 @@ A model is scored on all its groups or not at all: otherwise a model could win b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils import errors
-from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import label, name_of
 from skfairtest.comparisons.core import pooled
@@ -99,25 +97,6 @@ def _scale(metric: Metric, disparity: str) -> str:
     return metric.disparity or disparity
 
 
-def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
-    """The smallest score of a disparity, or of its upper bound, that is within a tolerance.
-
-    Examples
-    --------
-    >>> (
-    ...     least_score("demographic_parity", {}, 0.1),
-    ...     least_score("demographic_parity", {"disparity": "ratio"}, 0.8),
-    ... )
-    (-0.1, 0.8)
-    """
-    settings, metrics = check_question(metric, params)
-    of_ratios = _scale(metrics[0], settings.question.disparity) != "difference"
-    if not is_number(tolerance) or not (0 < tolerance <= 1 if of_ratios else 0 <= tolerance < np.inf):
-        wanted = "above 0 and at most 1, the smallest ratio" if of_ratios else "at least 0, the largest difference"
-        raise ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {brief(tolerance)}")
-    return float(tolerance) if of_ratios else 0.0 - float(tolerance)
-
-
 def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
     """Run as much of a test as its score needs, and return the score; NaN, with a warning, where one is undefined."""
     try:
@@ -162,6 +141,15 @@ def _undefined(why: str) -> float:
     return float("nan")
 
 
+def _refuse_thresholds(y_true: Any, y_pred: Any, **kwargs: Any) -> float:
+    raise ValueError(
+        "a fairness scorer cannot tune thresholds: TunedThresholdClassifierCV takes one score, and the fairest "
+        "threshold is one that predicts the same for everyone. Search thresholds and choose the best of the fair: "
+        "GridSearchCV(FixedThresholdClassifier(model), {'threshold': [0.3, 0.4, 0.5]}, scoring={'gain': "
+        "'balanced_accuracy', 'fair': make_fairness_scorer(...)}, refit=select_fair('gain', 'fair', tolerance=0.1))"
+    )
+
+
 # scikit-learn's scorers are private classes. make_scorer makes one of a function of labels and predictions, and never
 # passes X or the model, which fairlearn's mitigators and columns by name need; any other object with
 # get_metadata_routing is refused by TunedThresholdClassifierCV.
@@ -169,10 +157,9 @@ class FairnessScorer(_BaseScorer):
     """The scorer of `make_fairness_scorer`: ``scorer(estimator, X, y)``."""
 
     def __init__(self, metric: Any, call: dict[str, Any], params: dict[str, Any]) -> None:
-        super().__init__(self._score_thresholded, 1, {"pos_label": params.get("pos_label")}, "predict")
+        super().__init__(_refuse_thresholds, 1, {}, "predict")
         self._metric, self._call, self._params = metric, call, params
         self._columns = check_names_of_columns(call["sensitive_features"], "sensitive_features")
-        self._least = 0.0 if call["maximize"] is None else least_score(metric, params, call["tolerance"])
         self.__name__ = f"{name_of(metric)}_{call['output']}".replace("'", "")  # which drawings of scores show
         # set_score_request does the same, and is only there while routing is enabled.
         requests = MetadataRequest(owner=repr(self))
@@ -214,69 +201,15 @@ class FairnessScorer(_BaseScorer):
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
         call = method_caller if self._call["baseline"] is None else None  # which knows one model
-        return self._scored(
-            estimator,
-            Inputs(X, one_column(y_true), passed, None, asked, call=call),
-            lambda: get_scorer(self._call["maximize"])(estimator, X, y_true, sample_weight=passed.get("sample_weight")),
-        )
-
-    def _score_thresholded(
-        self, y_true: Any, y_pred: Any, *, pos_label: Any, sample_weight: Any = None, **passed: Any
-    ) -> float:
-        """Score predicted labels, which is all that TunedThresholdClassifierCV passes.
-
-        The tuner has used `pos_label`. A score that is undefined is minus infinity: the tuner treats NaN as the best.
-        """
-        for name, why in {
-            "sensitive_features": "and X is not passed when thresholds are scored. Leave it out, and pass groups by "
-            "routing: sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)",
-            "predict_params": "which no model is asked for. Leave it out",
-            "baseline": "which cannot be compared with another model. Leave it out, and compare by PairedFairnessTest",
-            "prediction_threshold": "which have a threshold already. Leave it out",
-        }.items():
-            if (self._call | self._params).get(name) is not None:
-                raise ParameterError(
-                    f"{name} cannot be used to tune thresholds: TunedThresholdClassifierCV passes predictions, {why}"
-                )
-        passed["sample_weight"] = sample_weight
-        gain: Any = None if self._call["maximize"] is None else get_scorer(self._call["maximize"])
-        scored = [("metric", m.name) for m in check_question(self._metric, self._params)[1] if "y_score" in m.reads]
-        if gain is not None and gain._response_method != "predict":
-            scored.append(("maximize", self._call["maximize"]))
-        for name, unchanged in scored:
-            raise ParameterError(
-                f"{name}={unchanged!r} is a metric of scores, which a threshold does not change: use one of labels, "
-                "such as 'equalized_odds' or 'balanced_accuracy'"
-            )
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        score = self._scored(
-            None,
-            Inputs(one_column(y_pred), one_column(y_true), passed),
-            lambda: gain._sign * gain._score_func(y_true, y_pred, **gain._kwargs, **weights),
-        )
-        return score if score == score else -float("inf")
-
-    def _scored(self, estimator: Any, inputs: Inputs, gain: Callable[[], Any]) -> float:
-        """Score people: by fairness alone, or by the gain of models that are fair enough."""
-        if inputs.columns.get("sensitive_features") is None:
+        inputs = Inputs(X, one_column(y_true), passed, None, asked, call=call)
+        if passed.get("sensitive_features") is None:
             raise ParameterError(MISSING)
-        check_people(inputs.X if inputs.y is None else inputs.y, inputs.columns)
-        baseline, maximize = self._call["baseline"], self._call["maximize"]
-        if baseline is None:
+        check_people(X if inputs.y is None else inputs.y, passed)
+        if (baseline := self._call["baseline"]) is None:
             test: Any = FairnessTest(estimator, metric=self._metric, **self._params)
         else:
             test = PairedFairnessTest(baseline, estimator, metric=self._metric, alternative="fairer", **self._params)
-        score = fairness_score(test, self._call["output"], inputs)
-        if maximize is None or score != score:
-            return score
-        value = float(gain())
-        if not 0 <= value <= 1:
-            raise ParameterError(
-                "maximize must be a score between 0 and 1, such as 'balanced_accuracy': models that are not fair "
-                f"enough score below 0; found {value:.4g}"
-            )
-        # A model that is not fair enough scores its distance from the tolerance, below 0.
-        return value if score >= self._least - 1e-12 else score - self._least
+        return fairness_score(test, self._call["output"], inputs)
 
     def set_score_request(self, **kwargs: bool | str | None) -> Self:
         """Change which metadata is requested; requests that are not mentioned stay as they are.
@@ -297,8 +230,6 @@ def make_fairness_scorer(
     metric: Any,
     *,
     output: str = "upper_bound",
-    maximize: Any = None,
-    tolerance: float | None = None,
     sensitive_features: str | list[str] | tuple[str, ...] | None = None,
     baseline: Any = None,
     predict_params: dict[str, Any] | None = None,
@@ -322,13 +253,6 @@ def make_fairness_scorer(
         unbounded. "p_value": the test's p-value, or minus it with ``alternative="equivalence"``. A search ranks by the
         mean over folds, which is not a p-value, and p-values are larger in smaller folds: use them in `select_fair`,
         not for ranking.
-    maximize : str or callable, optional
-        One of scikit-learn's scores that lie between 0 and 1, such as "balanced_accuracy": this is the score of every
-        model whose disparity (or its upper bound, as `output` says) is within the `tolerance`; other models score below
-        0, by how far they miss it. For optimizers that take one score, such as halving searches, ``RFECV`` and
-        ``TunedThresholdClassifierCV``.
-    tolerance : float, optional
-        With `maximize`, the largest difference, or the smallest ratio, that is tolerated.
     sensitive_features : str or list of str, optional
         Names of columns of the X passed to the model that hold the groups; a ColumnTransformer inside it may drop them.
         None: the groups are passed by metadata routing, and are already requested.
@@ -372,9 +296,9 @@ def make_fairness_scorer(
 
     Notes
     -----
-    ``TunedThresholdClassifierCV``, ``RFECV`` and ``SequentialFeatureSelector`` do not pass the columns of groups to a
-    scorer: there the groups must come by routing. The latter two treat NaN as the best score: use a metric that is
-    always defined, such as "demographic_parity" compared by difference.
+    ``RFECV`` and ``SequentialFeatureSelector`` do not pass the columns of groups to a scorer: there the groups must
+    come by routing. They treat NaN as the best score: use a metric that is always defined, such as
+    "demographic_parity" compared by difference.
 
     A group that is missing from a fold is not in its score; `SensitiveStratifiedKFold` prevents this. Test the chosen
     model on people used neither for training nor for the choice.
@@ -401,21 +325,7 @@ def make_fairness_scorer(
     """
     check_names_of_columns(sensitive_features, "sensitive_features")
     check_names_of_columns((predict_params or {}).get("sensitive_features"), PREDICTED_FROM)
-    if (maximize is None) != (tolerance is None):
-        missing = "tolerance" if tolerance is None else "maximize"
-        raise ParameterError(f"{missing} is missing: a constrained score needs both maximize and tolerance")
     params = {"random_state": 0, **test_params}
-    if maximize is not None:
-        if baseline is not None or output not in ("upper_bound", "disparity"):
-            raise ParameterError(
-                f"maximize needs a disparity: output='upper_bound' or 'disparity', and no baseline; found {output!r}"
-            )
-        try:
-            gain = get_scorer(maximize)
-        except ValueError as error:
-            raise ParameterError(f"maximize={maximize!r} is no score of scikit-learn: {error}") from error
-        if not hasattr(gain, "_score_func"):
-            raise ParameterError(f"maximize={maximize!r} must be a name, or what sklearn.metrics.make_scorer returns")
     if baseline is not None:
         if output != "p_value":
             raise ParameterError(
@@ -442,7 +352,5 @@ def make_fairness_scorer(
         "baseline": baseline,
         "sensitive_features": sensitive_features,
         "predict_params": predict_params,
-        "maximize": maximize,
-        "tolerance": tolerance,
     }
     return FairnessScorer(metric, call, params)

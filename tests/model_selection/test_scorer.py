@@ -13,11 +13,10 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, check_scoring, roc_auc_score
+from sklearn.metrics import check_scoring, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     StratifiedKFold,
-    TunedThresholdClassifierCV,
     cross_val_score,
     cross_validate,
 )
@@ -332,63 +331,6 @@ def test_groups_reach_it_by_routing_and_by_name_with_the_same_scores(people, too
     np.testing.assert_array_equal(by_routing, by_name)
 
 
-# --- thresholds ------------------------------------------------------------------------------------------------------
-
-
-def tuned(model, scorer, X, y, sex, thresholds):
-    """The scores of thresholds, and the threshold that is chosen."""
-    tuner = TunedThresholdClassifierCV(
-        model, scoring=scorer, cv="prefit", refit=False, thresholds=thresholds, store_cv_results=True
-    ).fit(X, y, sensitive_features=sex)
-    assert tuner.best_score_ == max(tuner.cv_results_["scores"])
-    return tuner.cv_results_["scores"], tuner.best_threshold_
-
-
-@pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize("words", [False, True])
-def test_a_threshold_is_tuned_for_fairness_by_routing(people, words):
-    X, y, sex = people
-    y, positive = (np.where(y == 1, "hired", "turned down"), "hired") if words else (y.to_numpy(), 1)
-    scorer = make_fairness_scorer("equalized_odds", output="disparity", **({"pos_label": "hired"} if words else {}))
-    model, thresholds = LogisticRegression().fit(X, y), [0.3, 0.5, 0.7]
-    scores, _ = tuned(model, scorer, X, y, sex, thresholds)
-    proba = model.predict_proba(X)[:, list(model.classes_).index(positive)]
-    expected = [
-        -fair.equalized_odds_difference(y == positive, proba >= threshold, sensitive_features=sex)
-        for threshold in thresholds
-    ]
-    np.testing.assert_allclose(scores, expected)
-
-
-@pytest.mark.usefixtures("routing")
-def test_a_threshold_that_leaves_a_group_undefined_is_the_worst_and_not_the_best(people, model):
-    scorer = make_fairness_scorer("precision", output="disparity")
-    with pytest.warns(UndefinedMetricWarning):
-        scores, best = tuned(model, scorer, *people, [0.4, 0.999999])
-    assert scores[1] == -np.inf
-    assert best == 0.4
-
-
-@pytest.mark.usefixtures("routing")
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"sensitive_features": "sex"}, "sensitive_features cannot be used to tune thresholds: .*X is not passed when"),
-        ({"predict_params": {"x": 1}}, "predict_params cannot be used to tune thresholds"),
-        ({"prediction_threshold": 0.5}, "prediction_threshold cannot be used to tune thresholds"),
-        ({"output": "p_value", "baseline": Says()}, "baseline cannot be used to tune thresholds"),
-        ({"metric": "roc_auc", "n_resamples": 9}, "metric='roc_auc' is a metric of scores, which a threshold does not"),
-        ({"output": "disparity", "maximize": "roc_auc", "tolerance": 1}, "maximize='roc_auc' is a metric of scores"),
-    ],
-)
-def test_what_no_threshold_changes_or_the_tuner_does_not_pass_is_refused(people, params, message):
-    X, y, sex = people
-    scorer = make_fairness_scorer(**{"metric": "demographic_parity"} | params)
-    given = {} if "sensitive_features" in params else {"sensitive_features": sex}
-    with pytest.raises(ValueError, match=message):
-        TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer).fit(X, y, **given)
-
-
 # --- what has no meaning ---------------------------------------------------------------------------------------------
 
 
@@ -414,51 +356,8 @@ def test_what_no_threshold_changes_or_the_tuner_does_not_pass_is_refused(people,
             "neither large nor small values are fairer",
         ),
         (fair.demographic_parity_difference, {"disparity": "ratio"}, "set disparity='difference'"),
-        ("accuracy", {"maximize": "accuracy"}, "tolerance is missing"),
-        ("accuracy", {"tolerance": 0.1}, "maximize is missing"),
-        ("accuracy", {"maximize": "accuracy", "tolerance": 0.1, "output": "p_value"}, "maximize needs a disparity"),
-        ("accuracy", {"maximize": "accuracy", "tolerance": -0.1}, "tolerance must be a number: at least 0"),
-        ("accuracy", {"maximize": "accuracy", "tolerance": 2, "disparity": "ratio"}, "above 0 and at most 1"),
-        ("accuracy", {"maximize": "no such score", "tolerance": 0.1}, "no such score"),
-        ("accuracy", {"maximize": lambda model, X, y: 1, "tolerance": 0.1}, "what sklearn.metrics.make_scorer returns"),
     ],
 )  # fmt: skip
 def test_what_has_no_meaning_is_refused_when_the_scorer_is_made(metric, params, message):
     with pytest.raises(ValueError, match=message):
         make_fairness_scorer(metric, **params)
-
-
-# --- one score that is constrained -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("disparity", "fair", "unfair"), [("difference", 0.9, 0.05), ("ratio", 0.1, 0.99)])
-def test_a_constrained_score_is_the_gain_within_the_tolerance_and_the_distance_beyond_it(
-    people, model, disparity, fair, unfair
-):
-    X, y, _ = people
-    params = {"output": "disparity", "disparity": disparity}
-    plain = score("demographic_parity", X, y, model, "sex", **params)
-    within, beyond = (
-        score("demographic_parity", X, y, model, "sex", maximize="balanced_accuracy", tolerance=limit, **params)
-        for limit in (fair, unfair)
-    )
-    assert within == balanced_accuracy_score(y, model.predict(X))
-    assert beyond == pytest.approx(plain - (unfair if disparity == "ratio" else -unfair))
-    assert beyond < 0
-    with pytest.raises(ValueError, match="maximize must be a score between 0 and 1"):
-        score("demographic_parity", X, y, model, "sex", maximize="neg_log_loss", tolerance=1)
-
-
-def test_a_constrained_score_does_not_choose_the_model_that_predicts_nothing(people):
-    X, y, sex = people
-    grid, constraint = {"C": [1e-9, 1.0]}, {"maximize": "balanced_accuracy", "tolerance": 0.9}
-    fair = {"metric": "demographic_parity", "sensitive_features": "sex"}
-    for scorer, best in ((make_fairness_scorer(**fair), 1e-9), (make_fairness_scorer(**fair, **constraint), 1.0)):
-        assert GridSearchCV(LogisticRegression(), grid, scoring=scorer, cv=3).fit(X, y).best_params_ == {"C": best}
-        assert scorer.__name__ == "demographic_parity_upper_bound"
-    scorer, given = make_fairness_scorer("demographic_parity", **constraint), {"cv": 2, "thresholds": 8}
-    with config_context(enable_metadata_routing=True):
-        tuner = TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, **given)
-        tuner.fit(X, y, sensitive_features=sex)
-        best = TunedThresholdClassifierCV(LogisticRegression(), scoring="balanced_accuracy", **given).fit(X, y)
-    assert tuner.best_threshold_ == pytest.approx(best.best_threshold_)

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, RandomizedSearchCV
 
 from skfairtest import (
     PairedFairnessTest,
@@ -188,6 +188,21 @@ def test_a_search_refits_the_candidate_that_is_chosen(hired, kind):
         assert search.best_index_ == scores["mean_test_acc"].where(fair).idxmax()
         assert scores["param_C"][search.best_index_] == search.best_estimator_.C
         assert scores["mean_test_acc"].max() > scores["mean_test_acc"][search.best_index_]
+
+
+def test_the_best_threshold_of_the_fair_ones_is_found_by_a_search(hired):
+    fair = make_fairness_scorer("demographic_parity", sensitive_features="female", output="disparity")
+    search = GridSearchCV(
+        FixedThresholdClassifier(LogisticRegression()),
+        {"threshold": [0.02, 0.1, 0.5, 0.98]},
+        scoring={"acc": "balanced_accuracy", "fair": fair},
+        refit=select_fair("acc", "fair", tolerance=0.3),
+        cv=3,
+    ).fit(*hired)
+    scores = pd.DataFrame(search.cv_results_)
+    assert scores["mean_test_acc"].idxmax() == 2
+    assert scores["mean_test_fair"][2] < -0.3
+    assert search.best_index_ == scores["mean_test_acc"].where(scores["mean_test_fair"] >= -0.3).idxmax()
 
 
 # --- against a baseline ----------------------------------------------------------------------------------------------
