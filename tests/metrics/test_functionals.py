@@ -316,6 +316,14 @@ def test_a_class_that_nobody_is_predicted_to_be_in_has_no_precision(undefined, e
     assert 0 < float(variance) < 1
 
 
+def test_a_weighted_average_without_an_undefined_class_has_the_derivatives_of_its_own_weights():
+    functional = _of_classes(1.0, 0.0, weighted=True, undefined=np.nan)
+    masses = np.where(PREDICTED3 == 2, 0, COUNTS * WEIGHT)  # class 2 has people, and no precision
+    kept = masses > 0
+    expected = np.where(kept, masses * slopes(functional.values, masses), 0)
+    np.testing.assert_allclose(functional.parts(masses)[1], expected, atol=1e-7)
+
+
 def test_nobody_has_no_average():
     for name in METRICS:
         value, variance = METRICS[name][0].moments(np.zeros(K))
