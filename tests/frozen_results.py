@@ -1031,7 +1031,7 @@ def add_selection():
         add(f"p value {metric}", p_value, metric, n_resamples=99)
     add("p value strata", p_value, "recall", control_features="region")
     add("p value weights", p_value, "recall", sample_weight="weight", clusters="mixed", n_resamples=99)
-    for output in ("upper_bound", "disparity", "statistic", "p_value"):
+    for output in ("upper_bound", "disparity", "p_value"):
         for metric in ("equalized_odds", "selection_rate", "roc_auc"):
             add(f"scorer {metric} {output}", scored, metric, output)
         add(f"scorer ratio {output}", scored, "precision", output, disparity="ratio")

@@ -585,7 +585,7 @@ def of_frame(people, n_jobs):
 
 
 def of_scorers(people, n_jobs):
-    outputs = {"equalized_odds": "upper_bound", "accuracy": "p_value", "roc_auc": "statistic", "log_loss": "p_value"}
+    outputs = {"equalized_odds": "upper_bound", "accuracy": "p_value", "roc_auc": "upper_bound", "log_loss": "p_value"}
     outputs = [*outputs.items(), ("equalized_odds", "disparity")]
     made = [make_fairness_scorer(name, output=output, n_jobs=n_jobs, n_resamples=99) for name, output in outputs]
     return [scorer(logistic(), people.X, people.y, sensitive_features=people.groups) for scorer in made]

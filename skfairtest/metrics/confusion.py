@@ -3,12 +3,8 @@
 Precision, recall, F-scores and Jaccard's index are one family (Tversky 1977).
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.functionals import Functional, correction, per_person, ratio_of
@@ -22,28 +18,6 @@ def one_more(true: Positions, predicted: Positions) -> Floats:
     return np.asarray((1.0 / np.bincount(alike)[alike] / kinds)[pair])
 
 
-class Incidence:
-    """Sparse weights of kinds of people in each class, (K, C)."""
-
-    def __init__(self, matrix: NDArray[Any]) -> None:
-        self.shape = matrix.shape
-        self._of_kind = csr_array(matrix.astype(float))
-        self._of_class = csr_array(matrix.T.astype(float))
-
-    def sums(self, masses: Floats) -> Floats:
-        """Add kinds of people up by class, (..., K) -> (..., C)."""
-        return self._times(self._of_class, masses)
-
-    def spread(self, values: Floats) -> Floats:
-        """Give each kind of people the values of its classes, (..., C) -> (..., K)."""
-        return self._times(self._of_kind, values)
-
-    @staticmethod
-    def _times(matrix: Any, values: Floats) -> Floats:
-        rows = np.ascontiguousarray(values.reshape(-1, matrix.shape[1]).T)
-        return np.asarray((matrix @ rows).T.reshape(*values.shape[:-1], matrix.shape[0]))
-
-
 class OfLabels(Functional):
     """A metric of true and predicted labels; errors are taken at one right and one wrong more in every class."""
 
@@ -52,48 +26,21 @@ class OfLabels(Functional):
     error = "delta (counts plus one)"
     is_rate_like = True
 
-    def __init__(self, true: Positions, predicted: Positions) -> None:
+    def __init__(self, true: Positions, predicted: Positions, classes: Positions | None = None) -> None:
+        classes = np.union1d(true, predicted) if classes is None else classes
+        #: Whether kinds of people truly are in a class, and are predicted to be, (K, C); whether predictions are right.
+        self.member, self.called = ((codes[:, None] == classes).astype(float) for codes in (true, predicted))
+        self.right = (true == predicted).astype(float)
         #: The further people of each kind, (K,).
         self.more = one_more(true, predicted)
-        self._true = Incidence(true[:, None] == np.unique(true))
-
-    def more_of(self, counts: Floats) -> Floats:
-        """The further people, of each kind, at whom the variance is taken."""
-        return self.more
-
-    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the effective number of people, with the further people."""
-        counts = np.asarray(counts, dtype=float)
-        each = np.ones(counts.shape[-1]) if weight is None else weight
-        people = counts + self.more_of(counts)
-        value, parts = self.parts(people * each)
-        variance = (parts * per_person(parts, people)).sum(axis=-1) * correction(counts)
-        low, high = self.bounds
-        spread = (value - low) * (high - value)
-        own, more = (self._each_class(number, each) for number in (counts, counts + self.more))
-        seen = (own > 0).reshape(-1, own.shape[-1]).any(axis=0)
-        own, more = (np.where(seen, 1 / np.maximum(number, 0.5), 0.0).sum(axis=-1) for number in (own, more))
-        with np.errstate(invalid="ignore"):
-            some = (spread > 0) & (variance > 0)
-        # Without any errors it is the mean of as many rates as there are classes.
-        return np.asarray(np.where(some, ratio_of(spread, variance) * more / own, seen.sum() ** 2 / own))
-
-    def _each_class(self, people: Floats, weight: Floats) -> Floats:
-        """Return the effective number of people in every class."""
-        squares = self._true.sums(people * weight**2)
-        return np.where(squares > 0, ratio_of(self._true.sums(people * weight) ** 2, squares), 0.0)
-
-    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
-        """Return the metric and its smoothed variance."""
-        counts = np.asarray(counts, dtype=float)
-        value, smooth = self.values(counts), counts + self.more_of(counts)
-        slope = self.slopes(smooth)[1]
-        variance = np.einsum("...k,...k,...k->...", smooth, slope, slope) * correction(counts)
-        return value, np.where(np.isnan(value), np.nan, variance)
 
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
         """Return the metric and its derivative by the mass of each kind of people."""
         raise NotImplementedError
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the metric."""
+        return self.slopes(np.asarray(masses, dtype=float))[0]
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the metric and each cell's part of its error."""
@@ -102,93 +49,132 @@ class OfLabels(Functional):
         with np.errstate(invalid="ignore"):
             return value, np.where(masses > 0, masses * slope, 0.0)
 
+    def more_of(self, counts: Floats) -> Floats:
+        """The further people, of each kind, at whom the variance is taken."""
+        return self.more
+
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and its smoothed variance."""
+        counts = np.asarray(counts, dtype=float)
+        value, smooth = self.values(counts), counts + self.more_of(counts)
+        variance = (smooth * self.slopes(smooth)[1] ** 2).sum(axis=-1) * correction(counts)
+        return value, np.where(np.isnan(value), np.nan, variance)
+
+    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
+        """Return the effective number of people, with the further people."""
+        counts = np.asarray(counts, dtype=float)
+        weight = np.ones(counts.shape[-1]) if weight is None else weight
+        people = counts + self.more_of(counts)
+        value, parts = self.parts(people * weight)
+        variance = (parts * per_person(parts, people)).sum(axis=-1) * correction(counts)
+        low, high = self.bounds
+        spread = (value - low) * (high - value)
+        own, more = (
+            ratio_of((each * weight @ self.member) ** 2, each * weight**2 @ self.member)
+            for each in (counts, counts + self.more)
+        )
+        seen = (own > 0).reshape(-1, own.shape[-1]).any(axis=0)
+        own, more = (np.where(seen, 1 / np.maximum(np.nan_to_num(each), 0.5), 0.0).sum(-1) for each in (own, more))
+        with np.errstate(invalid="ignore"):
+            some = (spread > 0) & (variance > 0)
+        # Without any errors it is the mean of as many rates as there are classes.
+        return np.asarray(np.where(some, ratio_of(spread, variance) * more / own, seen.sum() ** 2 / own))
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the size of the smallest true or predicted class that anybody is in."""
+        counts = np.asarray(counts, dtype=float)
+        return np.asarray(np.minimum(_fewest(counts @ self.member), _fewest(counts @ self.called)))
+
+    def informative(self, counts: Floats) -> Floats:
+        """The number who are right, who are wrong, or who are in the smallest class, whichever is smallest."""
+        counts = np.asarray(counts, dtype=float)
+        return np.asarray(
+            np.minimum(self.effective(counts), np.minimum(counts @ self.right, counts @ (1 - self.right)))
+        )
+
 
 class ClassScores(OfLabels):
-    """Average over classes of ratios of counts, such as macro or weighted F1."""
+    """Average over classes of TP / (TP + `wrongly` FP + `missed` FN), such as macro or weighted F1.
+
+    With ``absent=False``, a class that is absent from a group is undefined there, and is not left out.
+    """
 
     def __init__(
         self,
         true: Positions,
         predicted: Positions,
-        event: Floats,
-        given: Floats,
-        member: Booleans,
-        called: Booleans,
+        wrongly: float = 0.0,
+        missed: float = 1.0,
         *,
+        event: Booleans | None = None,
+        classes: Positions | None = None,
         weighted: bool = False,
         undefined: float | None = None,
         absent: bool = True,
     ) -> None:
-        super().__init__(true, predicted)
-        self._event, self._given = Incidence(event), Incidence(given)
-        self._member, self._present = Incidence(member), Incidence(member | called)
-        self._condition, self._right = Incidence(given > 0), (event > 0).any(axis=1).astype(float)
-        self._wrong = ((given > 0) & ~(event > 0)).any(axis=1).astype(float)
+        super().__init__(true, predicted, classes)
+        both = self.member * self.called
+        self.event = both if event is None else self.member * event[:, None]
+        self.given = both + wrongly * (self.called - both) + missed * (self.member - both)
         self.weighted, self.undefined, self.absent = weighted, undefined, absent
-        #: Whether nobody is in the condition of two classes, which are independent then.
-        self.disjoint = bool(((given > 0).sum(axis=1) <= 1).all())
+        #: Whether nobody is in the condition of two classes, which are independent rates then.
+        self.disjoint = bool(((self.given > 0).sum(axis=1) <= 1).all()) and not weighted
 
     def _classes(self, masses: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return each class's ratio, what it is divided by (infinite of a constant), and its share of the average."""
-        below = self._given.sums(masses)
-        ratio = ratio_of(self._event.sums(masses), below)
-        share = self._member.sums(masses) if self.weighted else np.ones_like(below)
-        empty = ~(below > 0)
+        """Return each class's ratio, its denominator (infinite for a constant), and its weight in the average."""
+        below = masses @ self.given
+        ratio = ratio_of(masses @ self.event, below)
+        weight = masses @ self.member if self.weighted else np.ones_like(below)
         if self.absent:
-            share = np.where(self._present.sums(masses) > 0, share, 0.0)
+            weight = np.where(masses @ (self.member + self.called) > 0, weight, 0.0)
         if self.undefined is not None:
-            ratio = np.where(empty, self.undefined, ratio)
-            share = np.where(np.isnan(ratio), 0.0, share)
-        ratio = np.where(share > 0, ratio, 0.0)
-        return ratio, np.where(empty, np.inf, below), ratio_of(share, share.sum(axis=-1, keepdims=True))
-
-    def more_of(self, counts: Floats) -> Floats:
-        """Return one right and one wrong prediction for every class but those left out."""
-        gone = self._present.sums(counts) == 0
-        if not (self.absent and gone.any()):
-            return self.more
-        return np.where(self._present.spread(gone.astype(float)) > 0, 0.0, self.more)
-
-    def values(self, masses: Floats) -> Floats:
-        """Return the average."""
-        ratio, _, share = self._classes(np.asarray(masses, dtype=float))
-        return np.asarray((share * ratio).sum(axis=-1))
+            ratio = np.where(below > 0, ratio, self.undefined)
+            weight = np.where(np.isnan(ratio), 0.0, weight)
+        return np.where(weight > 0, ratio, 0.0), np.where(below > 0, below, np.inf), weight
 
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
         """Return the average and its derivatives."""
-        ratio, below, share = self._classes(masses)
+        ratio, below, weight = self._classes(masses)
+        total = weight.sum(axis=-1, keepdims=True)
+        share = ratio_of(weight, total)
         value = (share * ratio).sum(axis=-1)
         slope = share / below
-        inside = self._event.spread(slope) - self._given.spread(slope * ratio)
+        out = slope @ self.event.T - (slope * ratio) @ self.given.T
         if self.weighted:
-            total = self._member.sums(masses).sum(axis=-1, keepdims=True)
-            inside += self._member.spread(ratio_of(np.where(share > 0, ratio - value[..., None], 0.0), total))
-        return value, inside
+            out += ratio_of(np.where(weight > 0, ratio - value[..., None], 0.0), total) @ self.member.T
+        return value, out
+
+    def more_of(self, counts: Floats) -> Floats:
+        """Return one right and one wrong prediction for every class but those left out."""
+        if not self.absent:
+            return self.more
+        of_class = self.member + self.called
+        return np.where((counts @ of_class == 0).astype(float) @ of_class.T > 0, 0.0, self.more)
+
+    def _independent(self, counts: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the classes' ratios, their weights, and the ratios and people with one event and one other more."""
+        ratio, below, weight = self._classes(np.asarray(counts, dtype=float))
+        people = np.where(np.isfinite(below), below, 0.0)
+        share = ratio_of(weight, weight.sum(axis=-1, keepdims=True))
+        return ratio, share, (ratio * people + 1) / (people + 2), people + 2
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
-        """Return the average and its variance; that of independent shares at one more event and other in each class."""
-        if not self.disjoint or self.weighted:
+        """Return the average and its variance; that of independent ratios at one event and other more in each class."""
+        if not self.disjoint:
             return super().moments(counts, rng)
-        counts = np.asarray(counts, dtype=float)
-        ratio, below, share = self._classes(counts)
-        people = np.where(np.isfinite(below), below, 0.0)
-        smooth = (ratio * people + 1) / (people + 2)
-        variance = np.where(people > 0, share**2 * smooth * (1 - smooth) / (people + 2), 0.0).sum(axis=-1)
+        ratio, share, smooth, people = self._independent(counts)
         value = (share * ratio).sum(axis=-1)
+        variance = np.where(people > 2, share**2 * smooth * (1 - smooth) / people, 0.0).sum(axis=-1)
         return value, np.where(np.isnan(value), np.nan, variance)
 
     def effective(self, counts: Floats) -> Floats:
         """The smallest number of people who meet a class's condition; classes left out do not count."""
-        people = self._condition.sums(np.asarray(counts, dtype=float))
-        return _fewest(people) if self.absent else people.min(axis=-1)
+        people = np.asarray(counts, dtype=float) @ (self.given > 0)
+        return _fewest(people) if self.absent else np.asarray(people.min(axis=-1))
 
     def informative(self, counts: Floats) -> Floats:
         """The number who are right, are wrong, or meet a class's condition, whichever is smallest."""
-        if self.disjoint and not self.weighted:
-            return self.effective(counts)
-        counts = np.asarray(counts, dtype=float)
-        right, wrong = counts @ self._right, counts @ self._wrong
-        return np.asarray(np.minimum(self.effective(counts), np.minimum(right, wrong)))
+        return self.effective(counts) if self.disjoint else super().informative(counts)
 
 
 def _fewest(people: Floats) -> Floats:
@@ -197,37 +183,23 @@ def _fewest(people: Floats) -> Floats:
     return np.asarray(np.where(np.isfinite(least), least, 0.0))
 
 
-def recalls(true: Positions, called: Positions, right: Booleans, n_classes: int) -> dict[str, Any]:
-    """Return the arguments of `ClassScores` for the recall of each true class."""
-    of_class = true[:, None] == np.arange(n_classes)
-    arrays = {"event": (of_class & right[:, None]).astype(float), "given": of_class.astype(float)}
-    return {"true": true, "predicted": called, **arrays, "member": of_class, "called": of_class, "absent": False}
-
-
 class GeometricMean(ClassScores):
     """Geometric mean of the classes' ratios; its variance is taken at counts plus one, as that of their mean."""
 
     #: A recall of 0 makes it 0: it is no mean of rates.
     is_rate_like = False
 
-    def values(self, masses: Floats) -> Floats:
-        """Return the geometric mean."""
-        return _geometric(self._classes(np.asarray(masses, dtype=float))[0])
-
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
         """Return the geometric mean and its derivatives; none where a ratio is 0."""
-        ratio, below, share = self._classes(masses)
+        ratio, below, _ = self._classes(masses)
         value = _geometric(ratio)
-        slope = np.where(value[..., None] > 0, ratio_of(value[..., None] * share, ratio * below), 0.0)
-        return value, self._event.spread(slope) - self._given.spread(slope * np.where(slope > 0, ratio, 0.0))
+        slope = np.where(value[..., None] > 0, ratio_of(value[..., None] / ratio.shape[-1], ratio * below), 0.0)
+        return value, slope @ self.event.T - (slope * np.where(slope > 0, ratio, 0.0)) @ self.given.T
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the geometric mean and its smoothed variance."""
-        ratio, below, share = self._classes(np.asarray(counts, dtype=float))
-        people = np.where(np.isfinite(below), below, 0.0)
-        smooth = (ratio * people + 1) / (people + 2)
-        relative = (share**2 * (1 - smooth) / smooth / (people + 2)).sum(axis=-1)
-        value = _geometric(ratio)
+        ratio, share, smooth, people = self._independent(counts)
+        value, relative = _geometric(ratio), (share**2 * (1 - smooth) / smooth / people).sum(axis=-1)
         return value, np.where(np.isnan(value), np.nan, _geometric(smooth) ** 2 * relative)
 
 
@@ -241,48 +213,16 @@ class Kappa(OfLabels):
 
     bounds = (-1.0, 1.0)
 
-    def __init__(self, true: Positions, predicted: Positions, counted: Booleans | None = None) -> None:
-        everybody = np.ones(len(true), dtype=bool) if counted is None else counted
-        super().__init__(true, predicted)
-        self.more[~everybody] = 0.0
-        classes = np.union1d(true, predicted)
-        self.counted = everybody.astype(float)
-        self._true = Incidence((true[:, None] == classes) & everybody[:, None])
-        self._predicted = Incidence((predicted[:, None] == classes) & everybody[:, None])
-        self.apart = (true != predicted) * self.counted
-
-    def _shares(self, masses: Floats) -> tuple[Floats, ...]:
-        """Return disagreement over that of independent labels, those labels' times n, and what their parts are."""
-        by_true, by_predicted, n = self._true.sums(masses), self._predicted.sums(masses), masses @ self.counted
-        from_true, from_predicted = n[..., None] - by_true, n[..., None] - by_predicted
-        expected = (from_true * by_predicted).sum(axis=-1)
-        above = n * (masses @ self.apart)
-        return np.where(expected > 0, ratio_of(above, expected), np.nan), expected, from_true, from_predicted
-
-    def values(self, masses: Floats) -> Floats:
-        """Return kappa."""
-        return np.asarray(1 - self._shares(np.asarray(masses, dtype=float))[0])
-
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
         """Return kappa and its derivatives."""
-        share, expected, from_true, from_predicted = self._shares(masses)
-        n, seen = masses @ self.counted, masses @ self.apart
-        with np.errstate(invalid="ignore", divide="ignore"):
-            each = ratio_of(share, expected)[..., None]
-            slope = self._true.spread(from_predicted * each)
-            slope += self._predicted.spread(from_true * each)
-            slope -= (seen / expected)[..., None] * self.counted
-            slope -= (n / expected)[..., None] * self.apart
-        return 1 - share, slope
-
-    def effective(self, counts: Floats) -> Floats:
-        """Return the size of the smallest true or predicted class that anybody is in."""
-        return np.minimum(_fewest(self._true.sums(counts)), _fewest(self._predicted.sums(counts)))
-
-    def informative(self, counts: Floats) -> Floats:
-        """The number who agree, disagree, or are in the smallest class, whichever is smallest."""
-        apart = counts @ self.apart
-        return np.asarray(np.minimum(self.effective(counts), np.minimum(apart, counts @ self.counted - apart)))
+        n, wrong = masses.sum(axis=-1, keepdims=True), (masses @ (1 - self.right))[..., None]
+        by_true, by_predicted = masses @ self.member, masses @ self.called
+        expected = ((n - by_true) * by_predicted).sum(axis=-1, keepdims=True)
+        expected = np.where(expected > 0, expected, np.nan)
+        share = n * wrong / expected
+        slope = ((n - by_predicted) * share / expected) @ self.member.T
+        slope += ((n - by_true) * share / expected) @ self.called.T
+        return (1 - share)[..., 0], slope - (wrong + n * (1 - self.right)) / expected
 
 
 class Matthews(OfLabels):
@@ -290,44 +230,20 @@ class Matthews(OfLabels):
 
     bounds = (-1.0, 1.0)
 
-    def __init__(self, true: Positions, predicted: Positions) -> None:
-        super().__init__(true, predicted)
-        classes = np.union1d(true, predicted)
-        self._true, self._predicted = (Incidence(codes[:, None] == classes) for codes in (true, predicted))
-        self.right = (true == predicted).astype(float)
-
-    def _ratio(self, masses: Floats) -> tuple[Floats, ...]:
-        """Return the coefficient, what it is divided by and the two factors of that, and both margins."""
-        n, t, p = masses.sum(axis=-1), self._true.sums(masses), self._predicted.sums(masses)
-        above = n * (masses @ self.right) - (t * p).sum(axis=-1)
-        b, d = n**2 - (p**2).sum(axis=-1), n**2 - (t**2).sum(axis=-1)
-        root = np.sqrt(np.maximum(b, 0) * np.maximum(d, 0))
-        return np.where((b > 0) & (d > 0), ratio_of(above, root), np.nan), root, b, d, t, p
-
-    def values(self, masses: Floats) -> Floats:
-        """Return the coefficient."""
-        return self._ratio(np.asarray(masses, dtype=float))[0]
-
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
         """Return the coefficient and its derivatives."""
-        value, root, b, d, t, p = self._ratio(masses)
-        n, right = masses.sum(axis=-1), masses @ self.right
-        with np.errstate(invalid="ignore", divide="ignore"):
-            of_all = right / root - value * (n / b + n / d)
-            by_true = ratio_of(p, root[..., None]) - value[..., None] * ratio_of(t, d[..., None])
-            by_predicted = ratio_of(t, root[..., None]) - value[..., None] * ratio_of(p, b[..., None])
-            slope = (n / root)[..., None] * self.right + of_all[..., None]
-            slope -= self._true.spread(by_true)
-            slope -= self._predicted.spread(by_predicted)
-        return value, slope
+        n, right = masses.sum(axis=-1, keepdims=True), (masses @ self.right)[..., None]
+        t, p = masses @ self.member, masses @ self.called
+        b, d = (np.maximum(n**2 - (margin**2).sum(axis=-1, keepdims=True), 0) for margin in (p, t))
+        root = np.where((b > 0) & (d > 0), np.sqrt(b * d), np.nan)
+        value = (n * right - (t * p).sum(axis=-1, keepdims=True)) / root
+        of_all = right / root - value * (ratio_of(n, b) + ratio_of(n, d))
+        slope = of_all + n / root * self.right
+        slope -= (p / root - ratio_of(value * t, d)) @ self.member.T
+        slope -= (t / root - ratio_of(value * p, b)) @ self.called.T
+        return value[..., 0], slope
 
     def effective(self, counts: Floats) -> Floats:
-        """Return the size of the smallest true or predicted class that anybody is in."""
+        """Return the size of the smallest true or predicted class."""
         counts = np.asarray(counts, dtype=float)
-        margins = np.concatenate([self._true.sums(counts), self._predicted.sums(counts)], axis=-1)
-        return np.asarray(margins.min(axis=-1))
-
-    def informative(self, counts: Floats) -> Floats:
-        """Return the people who are predicted wrongly, or right, or are in the smallest class, whichever are fewest."""
-        right = counts @ self.right
-        return np.asarray(np.minimum(self.effective(counts), np.minimum(right, counts.sum(axis=-1) - right)))
+        return np.asarray((counts @ np.hstack([self.member, self.called])).min(axis=-1))

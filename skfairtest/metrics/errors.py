@@ -235,7 +235,13 @@ class Robust(functionals.Functional):
             counts = (np.asarray(side, dtype=float) for side in (first, second))
             return functionals.share_pair(self, self.functional, *counts, shared=shared, null=null)
         first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-        return functionals.linearized_pair(self, first, second, shared=shared)
+        together = second if shared else first + second
+        (v1, parts1), (v2, parts2) = self.parts(first, together), self.parts(second, together)
+        (u1, n1), (u2, n2) = self.sampled(parts1, first), self.sampled(parts2, second)
+        q1, q2 = ((n * u**2).sum(axis=-1) * functionals.correction(n) for u, n in ((u1, n1), (u2, n2)))
+        correlated = shared or self.clustered
+        covariance = functionals.covariance_of(u1, n1, u2, n2) if correlated else np.zeros_like(v1)
+        return Moments(v1, q1, v2, q2, covariance)
 
     def base(self, masses: Floats) -> Floats:
         """Return the metric's own, of counts of people."""

@@ -122,7 +122,7 @@ class Functional:
         if shared:
             u1 = per_person(self.parts(first)[1], first)
             u2 = per_person(self.parts(second)[1], second)
-            covariance = _covariance(u1, first, u2, second)
+            covariance = covariance_of(u1, first, u2, second)
         return Moments(v1, q1, v2, q2, covariance)
 
     def third_moment(self, counts: Floats) -> Floats:
@@ -166,23 +166,6 @@ class Functional:
     def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
         """Return the effective number of people on the wrong side, and the people whose rate the value is at worst."""
         raise NotImplementedError
-
-
-class Misplacing(Functional):
-    """A value between 0 and 1 that lacks what misplaced people take away: it is tested as a rate."""
-
-    bounds = (0.0, 1.0)
-    is_rate_like = counts_misplaced = True
-
-    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
-        """Return the effective number of people, if one more person is misclassified."""
-        masses = counts if weight is None else counts * weight
-        if weight is None:
-            value, variance = self.moments(counts)
-        else:
-            value, parts = self.parts(masses)
-            variance = (parts * per_person(parts, counts)).sum(axis=-1) * correction(counts)
-        return worth(value, variance, *self.misplaced(masses, counts))
 
 
 class Mean(Functional):
@@ -306,10 +289,12 @@ class Share(Functional):
         return share_pair(self, self, first, second, shared=shared, null=null)
 
 
-class Auc(Misplacing):
-    """Area under the ROC curve with DeLong's variance; ties count one half."""
+class Auc(Functional):
+    """Area under the ROC curve with DeLong's variance; ties count one half. It is tested as a rate."""
 
     error = "delong"
+    bounds = (0.0, 1.0)
+    is_rate_like = counts_misplaced = True
 
     def __init__(self, positive: Booleans, score: Floats) -> None:
         by_score = (
@@ -356,6 +341,16 @@ class Auc(Misplacing):
         area = self.moments(counts)[0]
         return np.asarray(2 * self.effective(counts) * np.minimum(area, 1 - area))
 
+    def worth(self, counts: Floats, weight: Floats | None = None) -> Floats:
+        """Return the effective number of people, if one more person is misclassified."""
+        masses = counts if weight is None else counts * weight
+        if weight is None:
+            value, variance = self.moments(counts)
+        else:
+            value, parts = self.parts(masses)
+            variance = (parts * per_person(parts, counts)).sum(axis=-1) * correction(counts)
+        return worth(value, variance, *self.misplaced(masses, counts))
+
     def misplaced(self, masses: Floats, counts: Floats) -> tuple[Floats, Floats]:
         """Return the effective number of misranked people, and the smaller class's effective number."""
         area, parts = self.parts(masses)
@@ -383,7 +378,9 @@ class Undifferentiated(Functional):
     ) -> Moments:
         """Return both sides."""
         (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
-        return Moments(v1, q1, v2, q2, shared_part(first, second, q1) if shared else np.zeros_like(v1))
+        # With everyone, as if everyone's value were an average over groups.
+        covariance = ratio_of(first.sum(axis=-1), second.sum(axis=-1)) * q1 if shared else np.zeros_like(v1)
+        return Moments(v1, q1, v2, q2, covariance)
 
 
 class Evaluated(Undifferentiated):
@@ -417,18 +414,6 @@ def correction(times: Floats) -> Floats:
     return np.where(units > 1, ratio_of(units, units - 1.0), np.nan)
 
 
-def linearized_pair(functional: Functional, first: Floats, second: Floats, *, shared: bool) -> Moments:
-    """Return both sides with linearized errors around what is common to both; clusters on both sides correlate them."""
-    together = second if shared else first + second
-    v1, parts1 = functional.parts(first, together)
-    v2, parts2 = functional.parts(second, together)
-    (u1, n1), (u2, n2) = functional.sampled(parts1, first), functional.sampled(parts2, second)
-    q1 = (n1 * u1**2).sum(axis=-1) * correction(n1)
-    q2 = (n2 * u2**2).sum(axis=-1) * correction(n2)
-    correlated = shared or functional.clustered
-    return Moments(v1, q1, v2, q2, _covariance(u1, n1, u2, n2) if correlated else np.zeros_like(v1))
-
-
 def share_pair(
     functional: Functional, rate: Share, first: Floats, second: Floats, *, shared: bool, null: bool
 ) -> Moments:
@@ -449,7 +434,7 @@ def share_pair(
         ]
     covariance = np.zeros_like(sides[0].value)
     if shared or functional.clustered:
-        covariance = _covariance(sides[0].each, sides[0].times, sides[1].each, sides[1].times)
+        covariance = covariance_of(sides[0].each, sides[0].times, sides[1].each, sides[1].times)
     return Moments(sides[0].value, variances[0], sides[1].value, variances[1], covariance)
 
 
@@ -504,14 +489,9 @@ def _with_two_more(functional: Functional, rate: Share, counts: Floats, side: _S
         return np.asarray(variance if rate.slope is None else variance * rate.slope(centre) ** 2)
 
 
-def _covariance(u1: Floats, n1: Floats, u2: Floats, n2: Floats) -> Floats:
+def covariance_of(u1: Floats, n1: Floats, u2: Floats, n2: Floats) -> Floats:
     """Return the covariance of two sides from the parts of the units that both have."""
     common = (np.minimum(n1, n2) * u1 * u2).sum(axis=-1)
     # One unit alone says nothing about how units differ: nothing is corrected.
     factors = (np.where(n.sum(axis=-1) > 1, correction(n), 1.0) for n in (n1, n2))
     return np.asarray(common * np.sqrt(next(factors) * next(factors)))
-
-
-def shared_part(first: Floats, second: Floats, variance: Floats) -> Floats:
-    """Return the covariance of a group's value with everyone's, were everyone's an average over groups."""
-    return ratio_of(first.sum(axis=-1), second.sum(axis=-1)) * variance

@@ -89,9 +89,9 @@ class Inequality(OfLabels):
         variance = (smooth * self._by_benefit(smooth)[1] ** 2).sum(axis=-1) * correction(by_benefit)
         return value, np.where(np.isnan(value), np.nan, variance)
 
-    def values(self, masses: Floats) -> Floats:
-        """Return the index."""
-        return self.slopes(np.asarray(masses, dtype=float))[0]
+    def effective(self, counts: Floats) -> Floats:
+        """The number of people."""
+        return np.asarray(counts.sum(axis=-1), dtype=float)
 
     def informative(self, counts: Floats) -> Floats:
         """The number of people predicted wrongly, or correctly, whichever is smaller."""

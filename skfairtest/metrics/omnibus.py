@@ -1,8 +1,8 @@
 """Metrics that look at all groups at once, or along the scores, and give one number."""
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,15 +13,7 @@ from scipy.special import gammaln
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.rates import Summary
-from skfairtest.metrics.score_metric import (
-    FEW,
-    Context,
-    MetricError,
-    parameters_of,
-    remembered,
-    scalar_of,
-    shared_codes,
-)
+from skfairtest.metrics.score_metric import Context, OfRows, parameters_of, shared_codes
 from skfairtest.metrics.scores import PROBABILITY, probabilities
 
 Key = tuple[Any, ...]
@@ -40,10 +32,13 @@ class Omnibus:
     null: str = "truth and prediction together do not depend on {}"
     #: The column within whose levels labels are permuted by default.
     given: str = ""
-    #: What it does, for errors; whether it compares two sides; whether its null distribution is its own.
-    action: ClassVar[str] = "looks at all groups at once"
-    of_two_sides: ClassVar[bool] = False
+    #: What it does, for errors; whether it compares two sides.
+    action: str = "looks at all groups at once"
+    of_two_sides: bool = False
+    #: Whether its null distribution is its own, which is that of people without weights.
     own_null: ClassVar[bool] = False
+    #: Whether it needs to know the positive label.
+    needs_pos_label: ClassVar[bool] = False
     summary: ClassVar[Summary | None] = None
 
     @property
@@ -54,10 +49,7 @@ class Omnibus:
     @property
     def takes_weights(self) -> bool:
         """Whether people may have weights."""
-        return self.function is None or _takes_weights(self.function)
-
-    #: Whether it needs to know the positive label.
-    needs_pos_label: ClassVar[bool] = False
+        return not self.own_null and (self.function is None or _takes_weights(self.function))
 
     def size(self, context: Context, counts: Floats, statistic: float) -> float:
         """The size that is shown: the statistic."""
@@ -66,15 +58,10 @@ class Omnibus:
     def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:
         """Return the metric as a function of masses (..., G, K) of people by group and kind."""
         if self.function is None:
-            return functools.partial(_mutual_information, context.columns["y_pred"])
-        return _Function(
-            self.name,
-            self.function,
-            context.columns["y_true"].values if "y_true" in self.reads else None,
-            context.columns["y_pred"].values,
-            tuple(groups),
-            tuple(names),
-        )
+            return partial(_mutual_information, context.columns["y_pred"])
+        truth = context.columns["y_true"].values if "y_true" in self.reads else None
+        arguments = partial(_with_features, truth, context.columns["y_pred"].values, groups, names)
+        return OfRows(self.name, self.function, arguments, _takes_weights(self.function), 2, Warning)
 
 
 def _takes_weights(function: Callable[..., Any]) -> bool:
@@ -84,49 +71,16 @@ def _takes_weights(function: Callable[..., Any]) -> bool:
     return "sample_weight" in parameters_of(function)
 
 
-@dataclass(frozen=True)
-class _Function:
-    """A disparity function of rows as a function of masses by group and kind."""
-
-    name: str
-    function: Callable[..., Any]
-    y_true: NDArray[Any] | None
-    y_pred: NDArray[Any]
-    groups: tuple[Key, ...]
-    names: tuple[str, ...]
-    seen: dict[bytes, float] = field(default_factory=dict, repr=False)
-
-    def __call__(self, masses: Floats) -> Floats:
-        flat = masses.reshape(-1, *masses.shape[-2:])
-        few = np.prod(masses.shape[-2:]) <= 4 * FEW
-        found = [remembered(self.seen, table, self._one) if few else self._one(table) for table in flat]
-        return np.array(found).reshape(masses.shape[:-2])
-
-    def _features(self, group: Positions) -> Any:
-        if len(self.names) == 1:
-            labels = np.empty(len(self.groups), dtype=object)
-            labels[:] = [key[0] for key in self.groups]
-            return pd.Series(labels[group], name=self.names[0]).infer_objects()
-        return pd.DataFrame({name: [self.groups[g][i] for g in group.tolist()] for i, name in enumerate(self.names)})
-
-    def _one(self, table: Floats) -> float:
-        group, kind = np.nonzero(table)
-        mass = table[group, kind]
-        weights: dict[str, Any] = {}
-        if not (mass == 1).all():
-            if _takes_weights(self.function):
-                weights = {"sample_weight": mass}
-            else:
-                times = mass.astype(np.int64)
-                group, kind = group.repeat(times), kind.repeat(times)
-        truth = np.zeros(len(kind), dtype=int) if self.y_true is None else self.y_true[kind]
-        try:
-            found = self.function(truth, self.y_pred[kind], sensitive_features=self._features(group), **weights)
-        except Warning:  # raised as an error
-            return float("nan")
-        except Exception as error:
-            raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
-        return scalar_of(found, self.name)
+def _with_features(
+    y_true: NDArray[Any] | None, y_pred: NDArray[Any], groups: Sequence[Key], names: Sequence[str], group: Positions,
+    kind: Positions,
+) -> tuple[Any, Any, dict[str, Any]]:  # fmt: skip
+    """Return labels, predictions and sensitive features of people by their groups and kinds."""
+    columns = {name: pd.Series([groups[g][i] for g in group.tolist()], name=name, dtype=object).infer_objects()
+        for i, name in enumerate(names)}  # fmt: skip
+    features = columns[names[0]] if len(names) == 1 else pd.DataFrame(columns)
+    truth = np.zeros(len(kind), dtype=int) if y_true is None else y_true[kind]
+    return truth, y_pred[kind], {"sensitive_features": features}
 
 
 def _mutual_information(predicted: Any, masses: Floats) -> Floats:
@@ -225,27 +179,11 @@ def independence(reads: frozenset[str], given: str = "") -> Independence:
 class Calibration(Omnibus):
     """A metric of calibration curves. It has no value for each group whose difference could be tested."""
 
-    responses: ClassVar[tuple[str, ...]] = (PROBABILITY,)
-    extreme: str = "two-sided"
     between: bool = True
     kuiper: bool = True
     own_null: ClassVar[bool] = True
-
-    @property
-    def action(self) -> str:  # type: ignore[override]
-        """What it does."""
-        return "compares curves" if self.between else "compares each group with its own scores"
-
-    @property
-    def of_two_sides(self) -> bool:  # type: ignore[override]
-        """Whether it compares two sides."""
-        return self.between
-
-    #: Whether people may have weights.
-    takes_weights: ClassVar[bool] = False
-
-    #: Whether it needs to know the positive label.
     needs_pos_label: ClassVar[bool] = True
+    responses: ClassVar[tuple[str, ...]] = (PROBABILITY,)
 
     def read(self, context: Context) -> tuple[Floats, Floats]:
         """Return who is truly positive, as 0 and 1, and the probabilities."""
@@ -255,9 +193,13 @@ class Calibration(Omnibus):
 def _declared(name: str, *, between: bool, kuiper: bool) -> Calibration:
     what = "calibration curves" if between else "outcomes from scores"
     share = "the same share of any two groups" if between else "that share of each group"
-    describes = f"the largest cumulative difference of {what} ({'Kuiper' if kuiper else 'Kolmogorov and Smirnov'})"
-    reads, null = frozenset({"y_true", "y_score"}), f"at every score {share} of {{}} is truly positive"
-    return Calibration(name, reads, describes=describes, null=null, between=between, kuiper=kuiper)
+    return Calibration(
+        name, frozenset({"y_true", "y_score"}), "two-sided",
+        f"the largest cumulative difference of {what} ({'Kuiper' if kuiper else 'Kolmogorov and Smirnov'})",
+        null=f"at every score {share} of {{}} is truly positive",
+        action="compares curves" if between else "compares each group with its own scores",
+        of_two_sides=between, between=between, kuiper=kuiper,
+    )  # fmt: skip
 
 
 CALIBRATION: dict[str, Calibration] = {
@@ -275,12 +217,10 @@ class Distribution(Omnibus):
     """The whole distribution of predictions or scores. What differs between groups is not one value of each."""
 
     disparity: str | None = "difference"
-    action: ClassVar[str] = "compares whole distributions"
-    of_two_sides: ClassVar[bool] = True
+    action: str = "compares whole distributions"
+    of_two_sides: bool = True
     own_null: ClassVar[bool] = True
     responses: ClassVar[tuple[str, ...]] = ("decision_function", PROBABILITY)
-    #: Whether people may have weights.
-    takes_weights: ClassVar[bool] = False
 
     @property
     def column(self) -> str:
@@ -288,11 +228,12 @@ class Distribution(Omnibus):
         return next(iter(self.reads))
 
 
-DISTRIBUTION = Distribution(
-    "distribution", frozenset({"y_pred"}), describes="the distributions of predictions",
-    null="predictions have the same distribution in any two groups of {}",
-)  # fmt: skip
-DISTRIBUTION_OF_SCORES = Distribution(
-    "distribution", frozenset({"y_score"}), describes="the distributions of scores",
-    null="scores have the same distribution in any two groups of {}",
-)  # fmt: skip
+DISTRIBUTION, DISTRIBUTION_OF_SCORES = (
+    Distribution(
+        "distribution",
+        frozenset({column}),
+        describes=f"the distributions of {what}",
+        null=f"{what} have the same distribution in any two groups of {{}}",
+    )
+    for column, what in (("y_pred", "predictions"), ("y_score", "scores"))
+)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any
+from types import CodeType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,81 +16,50 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Booleans, Floats
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
+#: What a condition is written with.
+_ALLOWED = (
+    ast.Name, ast.Load, ast.UnaryOp, ast.Invert, ast.BinOp, ast.BitAnd, ast.BitOr, ast.BitXor, ast.Compare, ast.Eq,
+    ast.NotEq,
+)  # fmt: skip
+
+
+class _Expression(NamedTuple):
+    """A condition written as text: the names it reads, those read as true or false, and its code, if it is one."""
+
+    names: frozenset[str]
+    truths: frozenset[str]
+    code: CodeType | None
 
 
 @cache
-def _parse(text: str) -> ast.expr:
+def _parse(text: str) -> _Expression:
     try:
-        return ast.parse(text, mode="eval").body
+        tree = ast.parse(text, mode="eval")
+        nodes = list(ast.walk(tree.body))
+        names = [node for node in nodes if isinstance(node, ast.Name)]
+        compares = [(node.left, *node.comparators) for node in nodes if isinstance(node, ast.Compare)]
+        # Two names are compared as labels, which may be more than two.
+        labels = [side for sides in compares if all(isinstance(side, ast.Name) for side in sides) for side in sides]
+        read = frozenset(node.id for node in names)
+        truths = frozenset(node.id for node in names if node not in labels)
+        for node in names:
+            node.id = f"label_of_{node.id}" if node in labels else node.id
+        allowed = all(isinstance(node, _ALLOWED) for node in nodes) and all(len(sides) == 2 for sides in compares)
+        return _Expression(read, truths, compile(tree, "condition", "eval") if allowed else None)
     except (SyntaxError, ValueError, MemoryError, RecursionError):  # lone surrogates, NUL, depth
         raise ValueError(f"{text!r:.60} cannot be read as a condition on y_true and y_pred") from None
 
 
-@cache
-def names_in(text: str) -> frozenset[str]:
-    """Names that an expression reads."""
-    return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
-
-
-def check_expression(text: str) -> None:
-    """Raise the ValueError of `evaluate` for text that is not an expression of names and ``& | ^ ~ == !=``."""
-    evaluate(text, {name: np.ones(1, dtype=bool) for name in names_in(text)})
-
-
-@cache
-def truths_in(text: str) -> frozenset[str]:
-    """Names that an expression reads as true or false, and not only compares with each other.
-
-    Examples
-    --------
-    >>> sorted(truths_in("y_true & ~y_pred")), sorted(truths_in("y_true == y_pred"))
-    (['y_pred', 'y_true'], [])
-    """
-
-    def visit(node: ast.AST) -> frozenset[str]:
-        if _compares_names(node):
-            return frozenset()
-        if isinstance(node, ast.Name):
-            return frozenset({node.id})
-        return frozenset().union(*map(visit, ast.iter_child_nodes(node)))
-
-    return visit(_parse(text))
-
-
-def _compares_names(node: ast.AST) -> bool:
-    return isinstance(node, ast.Compare) and all(isinstance(side, ast.Name) for side in (node.left, *node.comparators))
-
-
 def evaluate(text: str, arrays: Mapping[str, Booleans], labels: Mapping[str, NDArray[Any]] | None = None) -> Booleans:
     """Evaluate an expression of ``y_true`` and ``y_pred`` with ``& | ^ ~ == !=`` on boolean arrays."""
-
-    def visit(node: ast.expr) -> Any:
-        match node:
-            case ast.Name(id=name) if name in arrays:
-                return arrays[name]
-            case ast.UnaryOp(op=ast.Invert(), operand=operand):
-                return ~visit(operand)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-                return _BINARY[type(op)](visit(left), visit(right))
-            case ast.Compare(left=ast.Name(id=a), ops=[op], comparators=[ast.Name(id=b)]) if (
-                type(op) in _COMPARE and labels is not None and a in labels and b in labels
-            ):
-                return _COMPARE[type(op)](labels[a], labels[b])
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
-                return _COMPARE[type(op)](visit(left), visit(right))
-            case _:
-                raise ValueError(
-                    f"{text!r:.60} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, "
-                    "for instance 'y_true & ~y_pred'"
-                )
-
-    return np.asarray(visit(_parse(text)), dtype=bool)
+    code = _parse(text).code
+    if code is None:
+        raise ValueError(
+            f"{text!r:.60} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, for instance "
+            "'y_true & ~y_pred'"
+        )
+    compared = {f"label_of_{name}": values for name, values in {**arrays, **(labels or {})}.items()}
+    return np.asarray(eval(code, {"__builtins__": {}}, {**arrays, **compared}), dtype=bool)
 
 
 Condition = str | Callable[..., Any]
@@ -100,7 +69,7 @@ def _names(condition: Condition | None) -> frozenset[str]:
     if condition is None:
         return frozenset()
     if isinstance(condition, str):
-        return names_in(condition)
+        return _parse(condition).names
     return frozenset(inspect.signature(condition).parameters)
 
 
@@ -225,7 +194,7 @@ class Rate:
                     "and y_pred"
                 )
             if isinstance(condition, str):
-                check_expression(condition)
+                evaluate(condition, {name: np.ones(1, dtype=bool) for name in _names(condition)})
         if isinstance(self.among, str) and not self.among:
             given = getattr(self.given, "__name__", self.given)
             object.__setattr__(self, "among", "all people" if given is None else f"people who meet {given}")
@@ -263,7 +232,7 @@ class Rate:
     def needs_pos_label(self) -> bool:
         """Whether it needs to know the positive label; "predicted correctly" does not: it is defined for all labels."""
         return self.label is None and any(
-            bool(truths_in(condition)) if isinstance(condition, str) else condition is not None
+            bool(_parse(condition).truths) if isinstance(condition, str) else condition is not None
             for condition in (self.event, self.given)
         )
 

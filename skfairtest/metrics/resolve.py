@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from skfairtest._utils.errors import ParameterError, brief
@@ -125,35 +126,35 @@ def _expand(metric: object, disparity: str) -> list[Metric]:
     )
 
 
-def _function(function: Callable[..., Any], disparity: str) -> list[Metric]:
+def _function(function: Any, disparity: str) -> list[Metric]:
     """Recognise a function, or declare it: of one group or, if it takes ``sensitive_features``, of all groups."""
-    behind = metric_names.of_scorer(function)
-    if isinstance(behind, ScoreMetric):
-        return [behind]
-    function = behind or function
+    responses: Any = None
+    if hasattr(function, "_score_func"):  # a scorer of scikit-learn
+        responses = function._response_method
+        responses = (responses,) if isinstance(responses, str) else tuple(responses)
+        function = partial(function._score_func, **function._kwargs) if function._kwargs else function._score_func
     known, name = metric_names.known_function(function), name_of(function)
-    if known is not None:
-        computes, says = known
-        found: list[Metric] = _named(computes, disparity) if isinstance(computes, str) else [computes]
-        return _summarized(metric_names.summary_of(function), _compared(name, found, says, disparity))
-    if "sensitive_features" in parameters_of(function) | parameters_of(type(function).__call__):
+    meant = None if known is None else known.metric
+    if known is not None and meant is not None and set(responses or ()) <= set(metric_names.responses_of(meant)):
+        metrics: list[Metric] = _named(meant, disparity) if isinstance(meant, str) else [meant]
+        return _compared(name, metrics, known.disparity, disparity, known.summary)
+    if responses is None and "sensitive_features" in parameters_of(function) | parameters_of(type(function).__call__):
         return [from_function(name, function)]
-    return [ScoreMetric(name, function, response=metric_names.responses_of(function))]
+    usual = metric_names.responses_of(None if known is None else known.name)
+    return [ScoreMetric(name, function, response=responses or usual)]
 
 
-def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str) -> list[Metric]:
+def _compared(
+    name: str, metrics: list[Metric], says: str | None, disparity: str, summary: Summary | None = None
+) -> list[Metric]:
     """Give metrics the disparity that a name says, where it is not the test's."""
-    if says is None or says == disparity:
-        return metrics
-    if says == "difference":
+    if says == "difference" != disparity:
         raise ParameterError(
             f"metric={name} is a difference and disparity={disparity!r}: set disparity='difference', or name the "
             f"metric without it, as {metrics[0].name!r}"
         )
-    return [replace(metric, disparity=says) for metric in metrics]
-
-
-def _summarized(summary: Summary | None, metrics: list[Metric]) -> list[Metric]:
+    if says not in (None, disparity):
+        metrics = [replace(metric, disparity=says) for metric in metrics]
     if summary is None:
         return metrics
     return [metric if isinstance(metric, Omnibus) else replace(metric, summary=summary) for metric in metrics]
@@ -197,41 +198,46 @@ def _renamed(label: str, rates: list[Metric]) -> list[Metric]:
     return [replace(rate, name=f"{label}/{rate.name}") for rate in rates]
 
 
+#: The metrics that have a name of their own.
+NAMED: dict[str, tuple[Metric, ...]] = {
+    **{name: (metric,) for name, metric in RATES.items()},
+    **{name: tuple(RATES[rate] for rate in rates) for name, rates in CRITERIA.items()},
+    **{name: (metric,) for name, metric in SCORES.items()},
+    **{name: (metric,) for name, metric in OMNIBUS.items()},
+    **SETS,
+}
+
+
+def _known(name: str) -> tuple[Sequence[Metric], str | None]:
+    """The metrics of one of our names, or of another name, and the disparity that it says."""
+    ours, says = metric_names.OTHER_NAMES.get(name, (name, None))
+    if ours in NAMED:
+        return NAMED[ours], says
+    chosen = metric_names.with_parameter(name)
+    return (() if chosen is None else NAMED[chosen] if isinstance(chosen, str) else (chosen,)), None
+
+
 def _named(name: str, disparity: str) -> list[Metric]:
-    if name in metric_names.OTHER_NAMES:
-        ours, says = metric_names.OTHER_NAMES[name]
-        return _compared(repr(name), _named(ours, disparity), says, disparity)
-    if name in RATES:
-        return [RATES[name]]
-    if name in CRITERIA:
-        return [RATES[rate] for rate in CRITERIA[name]]
-    if name in SCORES:
-        return [SCORES[name]]
-    if name in OMNIBUS:
-        return [OMNIBUS[name]]
-    if name in SETS:
-        return list(SETS[name])
-    base, _, says = name.rpartition("_")
-    other = metric_names.OTHER_NAMES.get(base, (base, None))
-    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or metric_names.with_parameter(base) is not None
-    if says in ("difference", "ratio") and is_one and other[1] in (None, says):
-        return _summarized(Summary(name), _compared(repr(name), _named(base, disparity), says, disparity))
+    metrics, says = _known(name)
+    if metrics:
+        return _compared(repr(name), list(metrics), says, disparity)
+    base, _, ending = name.rpartition("_")
+    metrics, says = _known(base)
+    if ending in ("difference", "ratio") and says in (None, ending) and metrics and base not in OMNIBUS | SETS:
+        return _compared(repr(name), list(metrics), ending, disparity, Summary(name))
     if name in metric_names.INSTEAD:
         raise ParameterError(f"metric={name!r} has no test of its own: {metric_names.INSTEAD[name]}")
-    chosen = metric_names.with_parameter(name)
-    if chosen is not None:
-        return _named(chosen, disparity) if isinstance(chosen, str) else [chosen]
-    function = metric_names.function_called(name)
-    if function is not None:
-        return _function(function, disparity)
+    import sklearn.metrics as sk
+
+    if name in sk.get_scorer_names():
+        return _function(sk.get_scorer(name), disparity)
+    for function, *_ in metric_names.known_functions().values():
+        if name_of(function) == name:
+            return _function(function, disparity)
     meant = " or ".join(
-        map(repr, metric_names.similar(name, (*_known(), *metric_names.OTHER_NAMES, *metric_names.INSTEAD)))
+        map(repr, metric_names.similar(name, (*NAMED, *metric_names.OTHER_NAMES, *metric_names.INSTEAD)))
     )
     listed = (
-        f"{'There' if meant else 'there'} are {', '.join(_known()[:3])}, ..., and the names of scikit-learn's scorers"
+        f"{'There' if meant else 'there'} are {', '.join([*NAMED][:3])}, ..., and the names of scikit-learn's scorers"
     )
     raise ParameterError(f"metric={name!r} is unknown; {f'did you mean {meant}? ' if meant else ''}{listed}")
-
-
-def _known() -> list[str]:
-    return [*RATES, *CRITERIA, *SCORES, *OMNIBUS, *SETS]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from skfairtest.readers import Column, Numbers
 from skfairtest.tables.rows import check_rows_of
 
 #: Tables of at most this many kinds are remembered, and how many of them.
-FEW, REMEMBERED = 64, 100_000
+FEW, REMEMBERED = 256, 25_000
 RESPONSES = ("predict", "predict_proba", "decision_function")
 
 
@@ -217,12 +217,12 @@ class ScoreMetric:
                 return found
 
             return Evaluated(
-                functools.partial(own, self.evaluate),
-                None if variance is None else functools.partial(own, variance),
+                partial(own, self.evaluate),
+                None if variance is None else partial(own, variance),
                 self.bounds,
             )
         weighted = "sample_weight" in parameters_of(self.evaluate)
-        return Evaluated(_Rows(self.name, self.evaluate, truth, scores, weighted), None, self.bounds)
+        return Evaluated(OfRows(self.name, self.evaluate, partial(_pairs, truth, scores), weighted), None, self.bounds)
 
     def check(self, context: Context, masses: Floats) -> None:
         """Evaluate the metric for some people, with an error that explains a failure.
@@ -240,8 +240,8 @@ class ScoreMetric:
             If the function raises, or returns anything but one number.
         """
         functional = self.functional(context)
-        if isinstance(functional, Evaluated) and isinstance(functional.evaluate, _Rows):
-            functional = Evaluated(replace(functional.evaluate, strict=True, seen={}))
+        if isinstance(functional, Evaluated) and isinstance(functional.evaluate, OfRows):
+            functional = Evaluated(replace(functional.evaluate, undefined=(), seen={}))
         if np.isnan(functional.values(np.asarray(masses, dtype=float)[None])[0]):
             raise MetricError(f"{self.name} returns NaN")
 
@@ -250,52 +250,58 @@ class MetricError(ValueError):
     """A metric that raises, or does not return one number."""
 
 
+def _pairs(y_true: NDArray[Any], y_pred: NDArray[Any], rows: Positions) -> tuple[Any, Any, dict[str, Any]]:
+    return y_true[rows], y_pred[rows], {}
+
+
 @dataclass(frozen=True)
-class _Rows:
+class OfRows:
     """A function of people's rows as a function of counts: of the distinct rows with weights, or of all rows."""
 
     name: str
     function: Callable[..., Any]
-    y_true: NDArray[Any]
-    y_pred: NDArray[Any]
+    #: Labels, predictions and further arguments of people at these positions in a table of counts.
+    arguments: Callable[..., tuple[Any, Any, dict[str, Any]]]
     weighted: bool
-    strict: bool = False
+    n_dim: int = 1
+    #: Exceptions that leave it undefined; others are errors.
+    undefined: type[Exception] | tuple[()] = Exception
     seen: dict[bytes, float] = field(default_factory=dict, repr=False)
 
     def __call__(self, masses: Floats) -> Floats:
-        flat = np.ascontiguousarray(masses.reshape(-1, masses.shape[-1]), dtype=float)
-        found = [remembered(self.seen, row, self._one) if len(row) <= FEW else self._one(row) for row in flat]
-        return np.array(found, dtype=float).reshape(masses.shape[:-1])
+        """Evaluate the function for each table of masses."""
+        shape = masses.shape[masses.ndim - self.n_dim :]
+        values = []
+        for table in np.ascontiguousarray(masses, dtype=float).reshape(-1, *shape):
+            key = table.tobytes() if table.size <= FEW else b""
+            value = self.seen.get(key)
+            if value is None:
+                value = self._one(table)
+                if key:
+                    if len(self.seen) >= REMEMBERED:
+                        self.seen.clear()
+                    self.seen[key] = value
+            values.append(value)
+        return np.array(values, dtype=float).reshape(masses.shape[: masses.ndim - self.n_dim])
 
-    def _one(self, masses: Floats) -> float:
-        place = np.flatnonzero(masses)
-        if not len(place):
+    def _one(self, table: Floats) -> float:
+        places, weights = np.nonzero(table), {}
+        mass = table[places]
+        if not len(mass):
             return float("nan")
-        mass = masses[place]
-        everyone = bool((mass == 1).all())
-        if not self.weighted:
+        if not (mass == 1).all() and self.weighted:
+            weights = {"sample_weight": mass}
+        elif not (mass == 1).all():
             check_rows_of(int(mass.sum()))
+            places = tuple(axis.repeat(mass.astype(np.int64)) for axis in places)
+        y_true, y_pred, further = self.arguments(*places)
         try:
-            if self.weighted and not everyone:
-                found = self.function(self.y_true[place], self.y_pred[place], sample_weight=mass)
-            else:
-                rows = place if everyone else place.repeat(mass.astype(np.int64))
-                found = self.function(self.y_true[rows], self.y_pred[rows])
-        except Exception as error:
-            if self.strict:
-                raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
+            value = self.function(y_true, y_pred, **further, **weights)
+        except self.undefined:
             return float("nan")
-        return scalar_of(found, self.name)
-
-
-def remembered(seen: dict[bytes, float], masses: Floats, evaluate: Callable[[Floats], float]) -> float:
-    """Return a function's value of some masses, which is evaluated where it was not seen before."""
-    key = masses.tobytes()
-    if key not in seen:
-        if len(seen) >= REMEMBERED:
-            seen.clear()
-        seen[key] = evaluate(masses)
-    return seen[key]
+        except Exception as error:
+            raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
+        return scalar_of(value, self.name)
 
 
 def scalar_of(found: Any, name: str) -> float:

@@ -1,19 +1,19 @@
 """The metrics of scores and numbers, each with its standard error. A new one is one declaration."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, recalls
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, OfLabels
 from skfairtest.metrics.counted import AveragePrecision, Determination
 from skfairtest.metrics.functionals import Auc, Functional, Mean, Share
 from skfairtest.metrics.inequality import Entropy, Inequality
 from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
-from skfairtest.readers import Column, Numbers
 from skfairtest.readers.levels import listed, sort_levels
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
@@ -70,25 +70,18 @@ class BuiltIn(ScoreMetric):
 def numbers(context: Context, name: str) -> Floats:
     """Return a column as numbers; labels become 1 for the positive one and 0 for others."""
     cells = context.columns[name]
-    if context.pos_label is not None:
+    if name != "y_score" and context.pos_label is not None:
         return cells.is_label(context.pos_label).astype(float)
     if cells.numbers is None:
         seen = ", ".join(map(repr, cells.levels[:5]))
-        raise ParameterError(f"{name} must hold numbers, or two labels one of which is pos_label; found {seen}")
+        labels = ", or two labels one of which is pos_label" if name != "y_score" else ""
+        raise ParameterError(f"{name} must hold numbers{labels}; found {seen}")
     return cells.numbers
-
-
-def _scores(context: Context) -> Floats:
-    score = context.columns["y_score"].numbers
-    if score is None:
-        seen = ", ".join(map(repr, context.columns["y_score"].levels[:5]))
-        raise ParameterError(f"y_score must hold numbers; found {seen}")
-    return score
 
 
 def probabilities(context: Context) -> Floats:
     """Return the scores, which have to be probabilities."""
-    score = _scores(context)
+    score = numbers(context, "y_score")
     if len(score) and (score.min() < 0 or score.max() > 1):
         raise ParameterError(
             f"y_score must hold probabilities of the positive label, between 0 and 1; found {score.min():g} to "
@@ -97,36 +90,16 @@ def probabilities(context: Context) -> Floats:
     return score
 
 
-def _truth(context: Context) -> Floats:
-    return context.columns["y_true"].is_label(context.pos_label).astype(float)
-
-
-def _labels(context: Context) -> tuple[Column | Numbers, Column | Numbers]:
-    true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
-    if not true.levels or not predicted.levels:
-        raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")
-    return true, predicted
+def _positive(context: Context, name: str = "y_true") -> Booleans:
+    return context.columns[name].is_label(context.pos_label)
 
 
 def _codes(context: Context) -> tuple[Positions, Positions]:
-    true, predicted = _labels(context)
-    codes = shared_codes({"y_true": true, "y_pred": predicted})
+    columns = {name: context.columns[name] for name in ("y_true", "y_pred")}
+    if not all(cells.levels for cells in columns.values()):
+        raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")
+    codes = shared_codes(columns)
     return codes["y_true"], codes["y_pred"]
-
-
-def _members(context: Context, labels: tuple[Any, ...] | None) -> tuple[Booleans, Booleans]:
-    """Return who truly is in each class, and who is predicted to be: two arrays (K, C), classes in their order."""
-    true, predicted = _labels(context)
-    classes = sort_levels({*true.levels, *predicted.levels}) if labels is None else labels
-    member, called = (np.stack([cells.is_label(label) for label in classes], axis=1) for cells in (true, predicted))
-    return member, called
-
-
-def _check_seen(context: Context, label: Any) -> None:
-    """Check that the positive label occurs."""
-    seen = sort_levels({*context.columns["y_true"].levels, *context.columns["y_pred"].levels})
-    if label not in seen:
-        raise ParameterError(f"pos_label={label!r} is not among the labels, which are {listed(seen)}")
 
 
 @dataclass(frozen=True)
@@ -141,113 +114,68 @@ class OfMean:
         return Mean(self.z(context), self.bounds)
 
 
-def _prediction(context: Context) -> Floats:
-    return numbers(context, "y_pred")
+def _residual(context: Context, of: Callable[[Floats], Floats] = np.positive) -> Floats:
+    return of(numbers(context, "y_true") - numbers(context, "y_pred"))
 
 
-def _residual(context: Context) -> Floats:
-    return numbers(context, "y_true") - numbers(context, "y_pred")
+def _score_residual(context: Context, of: Callable[[Floats], Floats] = np.positive) -> Floats:
+    return of(_positive(context).astype(float) - probabilities(context))
 
 
-def _error(context: Context) -> Floats:
-    return -_residual(context)
+def _cross_entropy(context: Context) -> Floats:
+    score = probabilities(context)
+    smallest = float(np.finfo(score.dtype).eps)
+    score = np.clip(score, smallest, 1 - smallest)  # as scikit-learn's log_loss has it
+    return np.asarray(-np.where(_positive(context), np.log(score), np.log1p(-score)))
 
 
-def _squared_error(context: Context) -> Floats:
-    return np.asarray(_residual(context) ** 2)
+def _of_codes(context: Context, of: type[OfLabels]) -> Functional:
+    return of(*_codes(context))
 
 
-def _absolute_error(context: Context) -> Floats:
-    return np.abs(_residual(context))
+def _of_scores(context: Context, of: type[Auc | AveragePrecision]) -> Functional:
+    return of(_positive(context), numbers(context, "y_score"))
 
 
-def _score_residual(context: Context) -> Floats:
-    return np.asarray(_truth(context) - probabilities(context))
+def _of_recalls(context: Context, of: type[ClassScores]) -> Functional:
+    """Average the recalls of all classes of the data; a class absent from a group has none there."""
+    return of(*_codes(context), classes=np.arange(len(context.columns["y_true"].levels)), absent=False)
 
 
-def _squared_score_error(context: Context) -> Floats:
-    return np.asarray(_score_residual(context) ** 2)
-
-
-def _matthews(context: Context) -> Functional:
-    return Matthews(*_codes(context))
-
-
-def _average_precision(context: Context) -> Functional:
-    return AveragePrecision(_truth(context) > 0, _scores(context))
+def _average_odds(context: Context) -> Functional:
+    true, called = (_positive(context, name).astype(np.intp) for name in ("y_true", "y_pred"))
+    return ClassScores(true, called, event=called > 0, classes=np.arange(2), absent=False)
 
 
 def _determination(context: Context) -> Functional:
     return Determination(numbers(context, "y_true"), numbers(context, "y_pred"))
 
 
-def _cross_entropy(context: Context) -> Floats:
-    truth, score = _truth(context), probabilities(context)
-    smallest = float(np.finfo(score.dtype).eps)
-    score = np.clip(score, smallest, 1 - smallest)  # as scikit-learn's log_loss has it
-    return np.asarray(-np.where(truth > 0, np.log(score), np.log1p(-score)))
+def _of_benefits(context: Context, index: Entropy) -> Functional:
+    return Inequality(_positive(context), _positive(context, "y_pred"), index)
 
 
-def _auc(context: Context) -> Functional:
-    return Auc(_truth(context) > 0, _scores(context))
+def _of_label(context: Context, wrongly: float, missed: float, label: Any) -> Functional:
+    """TP / (TP + `wrongly` FP + `missed` FN) of a label; None: of the positive one."""
+    seen = sort_levels({*context.columns["y_true"].levels, *context.columns["y_pred"].levels})
+    if label is None:
+        label = context.pos_label
+    elif label not in seen:
+        raise ParameterError(f"pos_label={label!r} is not among the labels, which are {listed(seen)}")
+    true, called = (context.columns[name].is_label(label) for name in ("y_true", "y_pred"))
+    event = (true & called).astype(float)
+    return Share(event, event + wrongly * (called & ~true) + missed * (true & ~called))
 
 
-def _recalled(context: Context) -> dict[str, Any]:
-    """Return the recalls of all classes of the data; a class absent from a group has none there."""
-    true, predicted = _codes(context)
-    return recalls(true, predicted, true == predicted, len(context.columns["y_true"].levels))
+def _of_all_labels(context: Context, wrongly: float, missed: float) -> Functional:
+    """The same of the counts of all labels together."""
+    true, called = _codes(context)
+    right = (true == called).astype(float)
+    return Share(right, right + (wrongly + missed) * (1 - right))
 
 
-def _balanced_accuracy(context: Context) -> Functional:
-    return ClassScores(**_recalled(context))
-
-
-def _geometric_mean(context: Context) -> Functional:
-    return GeometricMean(**_recalled(context))
-
-
-def _average_odds(context: Context) -> Functional:
-    true, called = (context.columns[name].is_label(context.pos_label) for name in ("y_true", "y_pred"))
-    return ClassScores(**recalls(true.astype(np.intp), called.astype(np.intp), called, 2))
-
-
-@dataclass(frozen=True)
-class OfClasses:
-    """Precision, recall, F or Jaccard's index of several classes: TP / (TP + `wrongly` FP + `missed` FN) of each."""
-
-    wrongly: float
-    missed: float
-    average: str
-    labels: tuple[Any, ...] | None = None
-    undefined: float | None = None
-
-    def __call__(self, context: Context) -> Functional:
-        """Return the metric of these kinds of people."""
-        own = self.average == "positive" and self.labels is None
-        member, called = _members(context, (context.pos_label,) if own else self.labels)
-        if self.average == "positive" and not own:
-            _check_seen(context, *(self.labels or ()))
-        event = (member & called).astype(float)
-        given = event + self.wrongly * (called & ~member) + self.missed * (member & ~called)
-        if self.average in ("positive", "micro"):
-            return Share(event.sum(axis=1), given.sum(axis=1))
-        weighted, absent = self.average == "weighted", self.labels is None
-        return ClassScores(
-            *_codes(context), event, given, member, called, weighted=weighted, undefined=self.undefined, absent=absent
-        )
-
-
-@dataclass(frozen=True)
-class OfAgreement:
-    """Cohen's kappa."""
-
-    labels: tuple[Any, ...] | None = None
-
-    def __call__(self, context: Context) -> Functional:
-        """Return the metric of these kinds of people."""
-        member, called = _members(context, self.labels)
-        counted = np.asarray(member.any(axis=1) & called.any(axis=1))
-        return Kappa(member.argmax(axis=1), called.argmax(axis=1), counted)
+def _of_classes(context: Context, wrongly: float, missed: float, **params: Any) -> Functional:
+    return ClassScores(*_codes(context), wrongly, missed, **params)
 
 
 #: What false positives and false negatives count beside true positives, and what the ratio is called.
@@ -257,18 +185,13 @@ CLASS_SCORES: dict[str, tuple[float, float, str]] = {
     "f1": (0.5, 0.5, "F1"),
     "jaccard": (1.0, 1.0, "Jaccard index"),
 }
-_AVERAGES = {
-    "positive": "the {} of the positive label",
-    "micro": "the {} of all labels' counts together",
-    "macro": "the mean of the labels' {}",
-    "weighted": "the mean of the labels' {}, weighted by how many people truly have each",
-}
 
 
+@lru_cache(typed=True)
 def class_score(
-    kind: str, average: str, *, beta: float = 1.0, labels: tuple[Any, ...] | None = None, undefined: float | None = None
+    kind: str, average: str = "", *, beta: float = 1.0, label: Any = None, undefined: float | None = None
 ) -> BuiltIn:
-    """Declare an average over classes of precision, recall, an F-score or Jaccard's index.
+    """Declare precision, recall, an F-score or Jaccard's index of a label (the positive one), or averaged over all.
 
     Examples
     --------
@@ -277,61 +200,36 @@ def class_score(
     """
     wrongly, missed, called = CLASS_SCORES[kind]
     name = kind
-    if kind == "f1" and beta != 1:
+    if beta != 1:
         share = 1.0 if np.isinf(beta) else beta**2 / (1 + beta**2)
         typed = np.format_float_positional(beta, trim="-")
         wrongly, missed, name, called = 1 - share, share, f"f{typed}", f"F{typed}"
-    within = {(True, False): "y_pred", (False, True): "y_true"}.get((wrongly > 0, missed > 0))
-    if average in ("positive", "micro"):
-        within = "condition"
-    elif average == "weighted":
-        within = None
-    arguments = {"labels": None if labels is None else list(labels), "zero_division": undefined}
-    describes = _AVERAGES[average].format(called)
-    if average == "positive":
-        arguments = {"pos_label": None if labels is None else labels[0]}
-        describes = describes if labels is None else f"the {called} of label {labels[0]!r}"
-    return BuiltIn(
-        (name if average == "positive" else f"{name}_{average}") + _given(arguments),
-        OfClasses(wrongly, missed, average, labels, undefined),
+    declared = BuiltIn(name, partial(_of_label, wrongly=wrongly, missed=missed, label=label), within="condition",
+        bounds=UNIT, describes=f"the {called} of the positive label", positive="always", undefined=_NO_CLASS,
+    )  # fmt: skip
+    if label is not None:
+        describes = f"the {called} of label {label!r}"
+        return replace(declared, name=f"{name}(pos_label={label!r})", describes=describes, positive="never")
+    if not average:
+        return declared
+    declared = replace(declared, name=f"{name}_{average}", positive="never")
+    if average == "micro":
+        evaluate: Any = partial(_of_all_labels, wrongly=wrongly, missed=missed)
+        return replace(declared, evaluate=evaluate, describes=f"the {called} of all labels' counts together")
+    given = "" if undefined is None else f"(zero_division={undefined!r})"
+    weighted = average == "weighted"
+    within = None if weighted else {(True, False): "y_pred", (False, True): "y_true"}.get((wrongly > 0, missed > 0))
+    return replace(
+        declared,
+        name=declared.name + given,
+        evaluate=partial(_of_classes, wrongly=wrongly, missed=missed, weighted=weighted, undefined=undefined),
         within=within,
-        bounds=UNIT,
-        describes=describes,
-        positive="always" if average == "positive" and labels is None else "never",
-        undefined=_NO_CLASS,
+        describes=f"the mean of the labels' {called}"
+        + (", weighted by how many people truly have each" if weighted else ""),
     )
 
 
-def _given(arguments: Mapping[str, Any]) -> str:
-    """Return in words the arguments that make a metric differ from what its name says."""
-    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
-    return f"({given})" if given else ""
-
-
-def kappa(labels: tuple[Any, ...] | None = None) -> BuiltIn:
-    """Declare Cohen's kappa of true and predicted labels."""
-    return BuiltIn(
-        "cohen_kappa" + _given({"labels": None if labels is None else list(labels)}),
-        OfAgreement(labels),
-        bounds=SIGNED,
-        describes="the agreement of true and predicted label beyond chance (Cohen's kappa)",
-        positive="never",
-        undefined="all people have one label, true and predicted",
-    )
-
-
-@dataclass(frozen=True)
-class OfBenefits:
-    """Generalized entropy of benefits."""
-
-    index: Entropy
-
-    def __call__(self, context: Context) -> Functional:
-        """Return the index of these kinds of people."""
-        true, predicted = (context.columns[name].is_label(context.pos_label) for name in ("y_true", "y_pred"))
-        return Inequality(true, predicted, self.index)
-
-
+@lru_cache(typed=True)
 def inequality(alpha: float) -> BuiltIn:
     """Declare generalized entropy with this alpha; with 1 it is Theil's index.
 
@@ -344,91 +242,80 @@ def inequality(alpha: float) -> BuiltIn:
     name = usual.get(alpha) or f"generalized_entropy_{np.format_float_positional(alpha, trim='-')}"
     called = "Theil's index" if alpha == 1 else f"generalized entropy with alpha {alpha:g}"
     return BuiltIn(
-        name, OfBenefits(Entropy(alpha)), bounds=LOSS, positive="always", undefined="everybody's benefit is 0",
+        name, partial(_of_benefits, index=Entropy(alpha)), bounds=LOSS, positive="always",
+        undefined="everybody's benefit is 0",
         describes=f"the inequality of benefits, prediction minus truth plus one ({called})",
     )  # fmt: skip
 
 
-def _averaged(name: str) -> BuiltIn:
-    return class_score(*name.split("_"))
-
-
 def _mean(
-    name: str, z: Callable[[Context], Floats], columns: tuple[str, ...], describes: str, bounds: tuple[float, float],
-    power: int = 1,
-) -> BuiltIn:  # fmt: skip
-    return BuiltIn(name, OfMean(z, bounds), bounds=bounds, describes=describes, columns=columns, power=power)
-
-
-def _scored(name: str, z: Callable[[Context], Floats], describes: str, bounds: tuple[float, float]) -> BuiltIn:
-    columns = ("y_true", "y_score")
-    return BuiltIn(
-        name, OfMean(z, bounds), None, PROBABILITY, None, bounds, describes, columns=columns, positive="always"
-    )
+    name: str, z: Callable[[Context], Floats], bounds: tuple[float, float], describes: str, **params: Any
+) -> BuiltIn:
+    return BuiltIn(name, OfMean(z, bounds), bounds=bounds, describes=describes, **params)
 
 
 _ONE_CLASS = "nobody is truly positive, or nobody truly negative"
 _NO_CLASS = "nobody is predicted to have, or nobody truly has, one of the labels"
+_LABELS: dict[str, Any] = {"bounds": UNIT, "within": "y_true"}
+_SCORED: dict[str, Any] = {"columns": ("y_true", "y_score"), "positive": "always", "response": PROBABILITY}
 
 SCORES: dict[str, BuiltIn] = {
     metric.name: metric
     for metric in (
-        _mean("mean_prediction", _prediction, ("y_pred",), "the mean prediction", ANY),
+        _mean("mean_prediction", partial(numbers, name="y_pred"), ANY, "the mean prediction", columns=("y_pred",)),
+        _mean("mean_residual", _residual, ANY, "the mean of true value minus prediction"),
+        _mean("mean_squared_error", partial(_residual, of=np.square), LOSS, "the mean squared error", power=2),
+        _mean("mean_absolute_error", partial(_residual, of=np.abs), LOSS, "the mean absolute error"),
+        _mean("log_loss", _cross_entropy, LOSS, "the mean negative log-probability of the true label", **_SCORED),
         _mean(
-            "mean_residual", _residual, ("y_true", "y_pred"),
-            "the mean of true value minus prediction", ANY,
+            "brier_score", partial(_score_residual, of=np.square), UNIT, "the mean squared error of scores", **_SCORED
         ),
         _mean(
-            "mean_squared_error", _squared_error, ("y_true", "y_pred"),
-            "the mean squared error", LOSS, 2,
-        ),
-        _mean(
-            "mean_absolute_error", _absolute_error,
-            ("y_true", "y_pred"), "the mean absolute error", LOSS,
-        ),
-        _scored("log_loss", _cross_entropy, "the mean negative log-probability of the true label", LOSS),
-        _scored("brier_score", _squared_score_error, "the mean squared error of scores", UNIT),
-        _scored(
-            "calibration", _score_residual,
-            "the share of truly positive people minus the mean score", SIGNED,
+            "calibration", _score_residual, SIGNED, "the share of truly positive people minus the mean score", **_SCORED
         ),
         BuiltIn(
-            "roc_auc", _auc, None, EITHER, "y_true", UNIT,
-            "the probability that a truly positive person scores above a truly negative one (AUC)",
-            columns=("y_true", "y_score"), positive="always", undefined=_ONE_CLASS,
+            "roc_auc", partial(_of_scores, of=Auc), **_SCORED | _LABELS | {"response": EITHER}, undefined=_ONE_CLASS,
+            describes="the probability that a truly positive person scores above a truly negative one (AUC)",
         ),
         BuiltIn(
-            "balanced_accuracy", _balanced_accuracy, None, "predict", "y_true", UNIT,
-            "the average over true labels of the share predicted correctly", positive="never",
+            "balanced_accuracy", partial(_of_recalls, of=ClassScores), **_LABELS, positive="never",
+            describes="the average over true labels of the share predicted correctly",
             undefined="nobody has one of the true labels",
         ),
         BuiltIn(
-            "average_odds", _average_odds, None, "predict", "y_true", UNIT,
-            "the mean of the true and the false positive rate", positive="always", undefined=_ONE_CLASS,
+            "average_odds", _average_odds, **_LABELS, positive="always", undefined=_ONE_CLASS,
+            describes="the mean of the true and the false positive rate",
         ),
         BuiltIn(
-            "matthews_corrcoef", _matthews, None, "predict", None, SIGNED,
-            "the correlation of true and predicted label (Matthews)", positive="never",
+            "matthews_corrcoef", partial(_of_codes, of=Matthews), bounds=SIGNED, positive="never",
+            describes="the correlation of true and predicted label (Matthews)",
             undefined="all people have one true, or one predicted, label",
         ),
-        _averaged("precision_macro"), _averaged("precision_weighted"), _averaged("recall_macro"),
-        _averaged("f1_macro"), _averaged("f1_weighted"),
-        _averaged("jaccard_micro"), _averaged("jaccard_macro"), _averaged("jaccard_weighted"),
+        *(
+            class_score(*name.split("_")) for name in (
+                "precision_macro", "precision_weighted", "recall_macro", "f1_macro", "f1_weighted",
+                "jaccard_micro", "jaccard_macro", "jaccard_weighted",
+            )
+        ),
         BuiltIn(
-            "geometric_mean", _geometric_mean, None, "predict", "y_true", UNIT,
-            "the geometric mean over true labels of the share predicted correctly (G-mean)", positive="never",
+            "geometric_mean", partial(_of_recalls, of=GeometricMean), **_LABELS, positive="never",
+            describes="the geometric mean over true labels of the share predicted correctly (G-mean)",
             undefined="nobody has one of the true labels",
         ),
-        kappa(),
         BuiltIn(
-            "average_precision", _average_precision, None, EITHER, None, UNIT,
-            "the mean, over truly positive people, of the precision among all who score as high (average precision)",
-            columns=("y_true", "y_score"), positive="always", undefined="nobody is truly positive",
+            "cohen_kappa", partial(_of_codes, of=Kappa), bounds=SIGNED, positive="never",
+            describes="the agreement of true and predicted label beyond chance (Cohen's kappa)",
+            undefined="all people have one label, true and predicted",
         ),
         BuiltIn(
-            "r2", _determination, None, bounds=(-np.inf, 1.0),
+            "average_precision", partial(_of_scores, of=AveragePrecision), **_SCORED | {"response": EITHER},
+            bounds=UNIT, undefined="nobody is truly positive",
+            describes="the mean, over truly positive people, of the precision among all who score as high (average "
+            "precision)",
+        ),
+        BuiltIn(
+            "r2", _determination, bounds=(-np.inf, 1.0), power=2, undefined="all people have one true value",
             describes="the share of the variance of true values that predictions explain (R squared)",
-            undefined="all people have one true value", power=2,
         ),
         inequality(2.0), inequality(1.0),
     )
@@ -443,7 +330,7 @@ HINNEFELD_MEANS: dict[str, BuiltIn] = {
         replace(
             SCORES["mean_residual"],
             name="difference_in_residuals",
-            evaluate=OfMean(_error, ANY),
+            evaluate=OfMean(partial(_residual, of=np.negative), ANY),
             describes="the mean of prediction minus true value",
             positive="if two labels",
         ),

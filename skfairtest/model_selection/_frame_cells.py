@@ -6,11 +6,10 @@ it needs more.
 
 import copy
 import inspect
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 from operator import call
 from typing import Any, NamedTuple, Self
 
@@ -214,40 +213,34 @@ class Cell(NamedTuple):
         return cls(row, frame_of(comparisons_columns(result.comparisons)).drop(columns="stratum"))
 
 
+@dataclass
 class Cells:
     """All tests of a frame; each runs when its result is first needed."""
 
-    def __init__(
-        self,
-        metrics: Mapping[Any, tuple[Callable[..., Any] | None, Mapping[str, NDArray[Any]]]],
-        y_true: NDArray[Any],
-        y_pred: NDArray[Any],
-        *,
-        people: tuple[Mapping[Key, Positions], Mapping[str, NDArray[np.object_]]],
-        levels: Sequence[Key],
-        by_group: pd.DataFrame,
-        params: Mapping[str, Any],
-        seed: Any,
-    ) -> None:
-        self.metrics, self.levels, self.by_group = dict(metrics), list(levels), by_group
-        self.params, self.seed, (self.people, self.features) = dict(params), seed, people
-        self.labels = {"y_true": y_true, "y_pred": y_pred}
-        self._made: dict[tuple[Any, Key, str, str], Cell] = {}
+    #: Each metric's function and the people's further values that it takes.
+    metrics: Mapping[Any, tuple[Callable[..., Any], Mapping[str, NDArray[Any]]]]
+    labels: Mapping[str, NDArray[Any]]
+    #: The rows of people with each combination of control features, and all people's groups.
+    people: Mapping[Key, Positions]
+    features: Mapping[str, NDArray[np.object_]]
+    levels: Sequence[Key]
+    by_group: pd.DataFrame
+    params: Mapping[str, Any]
+    seed: Any
+    made: dict[tuple[Any, Key, str, str], Cell] = field(default_factory=dict)
 
     def cell(self, name: Any, level: Key, method: str = METHODS[0], disparity: str = DISPARITIES[0]) -> Cell:
         """Return the result for one metric and one combination of control features."""
         key = (name, level, method, disparity)
-        if key not in self._made:
+        if key not in self.made:
             made = self._make(*key)
-            self._made[key] = Cell(UNTESTED | {"reason": made}) if isinstance(made, str) else Cell.of(made)
-        return self._made[key]
+            self.made[key] = Cell(UNTESTED | {"reason": made}) if isinstance(made, str) else Cell.of(made)
+        return self.made[key]
 
-    def quick_cell(self, name: Any, level: Key) -> Cell | None:
-        """Return the result for differences, if it is known or needs no function call for every resample."""
+    def quick(self, name: Any) -> bool:
+        """Whether a test needs no function call for every resample."""
         function, params = self.metrics[name]
-        quick = (name, level, METHODS[0], DISPARITIES[0]) in self._made or function is count
-        quick = quick or (set(params) <= {"sample_weight"} and known_metric(function) is not None)
-        return self.cell(name, level) if quick else None
+        return function is count or (set(params) <= {"sample_weight"} and known_metric(function) is not None)
 
     def _make(self, name: Any, level: Key, method: str, disparity: str) -> Result | str:
         """Return the results of a test, or why there are none."""
@@ -290,7 +283,6 @@ class Cells:
     def _ways(self, name: Any, rows: Positions) -> Iterator[tuple[str, Callable[..., Any], Any, Any, dict[str, Any]]]:
         """Yield the ways in which a metric can be tested, best first; the last, by rows, agrees with the frame."""
         function, params = self.metrics[name]
-        assert function is not None  # where it was left behind all tests had been made
         y_true, y_pred = (values[rows] for values in self.labels.values())
         params = {param: values[rows] for param, values in params.items()}
         if set(params) <= {"sample_weight"} and (known := known_metric(function)) is not None:
@@ -318,22 +310,6 @@ class Cells:
             except ValueError:
                 return None
         return columns | {name: (columns[name].astype(object) == positive).astype(int) for name in read}
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Run the tests of functions that cannot be pickled, and drop these functions."""
-        metrics = dict(self.metrics)
-        for name, (function, _) in self.metrics.items():
-            try:
-                pickle.dumps(function)
-            except Exception:  # whatever an object's own methods raise
-                for key in product(self.levels, METHODS, DISPARITIES):
-                    self.cell(name, *key)
-                metrics[name] = None, {}
-        return {**self.__dict__, "metrics": metrics}
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return the tests themselves: their results are the same for every copy of their frame."""
-        return self
 
 
 def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:

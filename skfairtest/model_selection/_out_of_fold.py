@@ -258,12 +258,6 @@ class OutOfFold:
                     "must return one value per row of X, in their order."
                 )
             parts.append(part)
-        widths = {1 if part.ndim == 1 else part.shape[1] for part in parts}
-        if len(widths) > 1:
-            raise ValueError(
-                f"{method} has different numbers of columns in different folds ({', '.join(map(str, sorted(widths)))})"
-                ", which cannot be combined: use folds that are stratified on the labels, such as an integer cv."
-            )
         order = np.argsort(np.concatenate([test for _, test in self.splits]))
         pooled: NDArray[Any] = np.concatenate(parts)[order]
         return pooled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, Self
 
@@ -99,12 +99,18 @@ class FairnessRejectedError(RuntimeError):
         self.fairness_tests = list(fairness_tests)
 
 
-def _model_has(method: str) -> Callable[[_Audited], bool]:
-    def check(self: _Audited) -> bool:
+def _handed_on(method: str, what: str) -> Any:
+    """Make a method that is the trained model's, if the model has it."""
+
+    def model_has(self: _Audited) -> bool:
         getattr(getattr(self, "estimator_", self.estimator), method)  # its AttributeError says who lacks what
         return True
 
-    return check
+    def hand_on(self: _Audited, X: Any, *y: Any, **params: Any) -> Any:
+        return self._hand_on(method, X, *y, params=params)
+
+    hand_on.__name__, hand_on.__doc__ = method, f"Return {what}."
+    return available_if(model_has)(hand_on)
 
 
 class _Audited(MetaEstimatorMixin):
@@ -268,26 +274,12 @@ class _Audited(MetaEstimatorMixin):
         """
         return self._hand_on("predict", X, params=params)  # type: ignore[no-any-return]
 
-    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, **params: Any) -> NDArray[Any]:
-        """Return the estimator's probabilities, of shape (n_samples, n_classes)."""
-        return self._hand_on("predict_proba", X, params=params)  # type: ignore[no-any-return]
-
-    @available_if(_model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any, **params: Any) -> NDArray[Any]:
-        """Return the logarithms of the estimator's probabilities, of shape (n_samples, n_classes)."""
-        return self._hand_on("predict_log_proba", X, params=params)  # type: ignore[no-any-return]
-
-    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any, **params: Any) -> NDArray[Any]:
-        """Return the estimator's scores, of shape (n_samples,) or (n_samples, n_classes)."""
-        return self._hand_on("decision_function", X, params=params)  # type: ignore[no-any-return]
-
-    @available_if(_model_has("score"))  # type: ignore[untyped-decorator]
-    def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Return the estimator's own score."""
-        score: float = self._hand_on("score", X, y, params=params)
-        return score
+    predict_proba = _handed_on("predict_proba", "the estimator's probabilities, of shape (n_samples, n_classes)")
+    predict_log_proba = _handed_on("predict_log_proba", "the logarithms of the estimator's probabilities")
+    decision_function = _handed_on(
+        "decision_function", "the estimator's scores, of shape (n_samples,) or a column each"
+    )
+    score = _handed_on("score", "the estimator's own score")
 
     n_features_in_ = property(attrgetter("estimator_.n_features_in_"), doc="Number of features of the estimator.")
     feature_names_in_ = property(attrgetter("estimator_.feature_names_in_"), doc="Names of its features.")

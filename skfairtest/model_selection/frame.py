@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from html import escape
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,15 @@ from fairlearn.metrics import MetricFrame
 from skfairtest._utils.base import check_seed
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, answering_guesses, held_back
-from skfairtest._utils.text import label, shorten
+from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.metrics.names import function_of
 from skfairtest.model_selection import _frame_cells as frame_cells
 from skfairtest.readers import check_rows
-from skfairtest.report.sentences import number, p_text
+from skfairtest.report.sentences import p_text
 
+#: The test whose p-values are shown.
+DEFAULT = (frame_cells.METHODS[0], frame_cells.DISPARITIES[0])
 #: What MetricFrame cannot do.
 TUPLES = (
     "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: pass a "
@@ -90,8 +91,7 @@ class SignificanceFrame(MetricFrame):
     0 there, and the test leaves the group out, like a group of one person, with a warning and a ``reason``. ``value``,
     the number that MetricFrame shows, can then lie outside ``ci_low`` and ``ci_high``.
 
-    The frame keeps its data until they are tested, also in a pickled copy; tests of functions that cannot be pickled
-    are run before pickling.
+    The frame keeps its data until they are tested, also in a pickled copy, which needs functions that can be pickled.
 
     References
     ----------
@@ -113,13 +113,15 @@ class SignificanceFrame(MetricFrame):
     ...     sensitive_features=sex,
     ... )
     >>> frame
-    SignificanceFrame: values by sensitive_feature_0, with p-values of the differences between groups (* concern).
+    SignificanceFrame: values by group, and p-values of the differences between groups (* concern).
     <BLANKLINE>
-                        accuracy selection_rate
+                         accuracy  selection_rate
     sensitive_feature_0
-    Female                   0.8            0.8
-    Male                     0.6            0.4
-    p-value                1.000          0.344
+    Female                    0.8             0.8
+    Male                      0.6             0.4
+    <BLANKLINE>
+            accuracy selection_rate
+    p-value    1.000          0.344
     >>> frame.difference()
     accuracy          0.2
     selection_rate    0.4
@@ -152,13 +154,7 @@ class SignificanceFrame(MetricFrame):
         self._not_tested = frame_cells.check_params(params)
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
         seed = copy.deepcopy(random_state)
-        # A dict may hold generators, and features are read twice.
-        features = {
-            name: {key: list(column) if isinstance(column, Iterator) else column for key, column in given.items()}
-            if isinstance(given, dict)
-            else given
-            for name, given in {"sensitive_features": sensitive_features, "control_features": control_features}.items()
-        }
+        features = {"sensitive_features": sensitive_features, "control_features": control_features}
         for name, given in {"y_true": y_true, "y_pred": y_pred, **features}.items():
             for column in given.values() if isinstance(given, dict) else [given]:
                 if isinstance(column, np.ma.MaskedArray) and np.ma.is_masked(column):  # MetricFrame would count these
@@ -214,15 +210,8 @@ class SignificanceFrame(MetricFrame):
             )
             for name in by_group.columns
         }
-        self._cells = frame_cells.Cells(
-            tested,
-            **labels,
-            people=frame_cells.people_of(len(labels["y_true"]), **features),
-            levels=levels,
-            by_group=by_group,
-            params=params,
-            seed=seed,
-        )
+        people, groups = frame_cells.people_of(len(labels["y_true"]), **features)
+        self._cells = frame_cells.Cells(tested, labels, people, groups, levels, by_group, params, seed)
 
     def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:
         """Return a p-value for each number that ``difference()`` or ``ratio()`` shows.
@@ -415,45 +404,35 @@ class SignificanceFrame(MetricFrame):
     # ------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        """Return the values by group, with p-values where they are known or quick to compute."""
-        lead, table, notes = self._shown()
-        return "\n".join([lead, "", table.to_string(), *notes])
+        """Return the values by group, and the p-values that are known or quick to compute."""
+        lead, values, p_values, notes = self._shown()
+        return "\n".join([lead, "", values.to_string(), "", p_values.to_string(), *notes])
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
-        lead, table, notes = self._shown()
-        return "".join([f"<p>{escape(lead)}</p>", table.to_html(), *(f"<p>{escape(note)}</p>" for note in notes)])
+        lead, values, p_values, notes = self._shown()
+        return "".join(
+            [f"<p>{lead}</p>", values.to_html(), p_values.to_html(), *(f"<p>{escape(n)}</p>" for n in notes)]
+        )
 
-    def _shown(self) -> tuple[str, pd.DataFrame, list[str]]:
-        """Return a title, the values by group with a row of p-values below them, and why groups were left out."""
-        cells, keys = self._cells, frame_cells.keys_of(self.by_group.index)
-        index, rows, notes = [], [], []
-        names = [label(name) for name in self.by_group.index.names]
-        for level in cells.levels:
-            for key, values in zip(keys, cells.by_group.itertuples(index=False, name=None), strict=True):
-                if key[: len(level)] == level:
-                    index.append(tuple(map(label, key)))
-                    rows.append([number(float(v)) if isinstance(v, Real) else shorten(v, 24) for v in values])
-            with held_back():  # the notes say who is left out
-                tests = {name: cells.quick_cell(name, level) for name in cells.metrics}
-            index.append((*map(label, level), "p-value", *[""] * (len(names) - len(level) - 1)))
-            rows.append([_p_value(cell) for cell in tests.values()])
-            where = f" in {', '.join(map(label, level))}" if level else ""
-            notes += [
-                f"{label(name)}{where}: {cell.row['reason']}"
-                for name, cell in tests.items()
-                if cell is not None and cell.row["reason"]
-            ]
-        table = pd.DataFrame(
-            rows,
-            index=pd.MultiIndex.from_tuples(index, names=names),
-            columns=[label(name) for name in cells.by_group.columns],
-        )
-        lead = (
-            f"{type(self).__name__}: values by {' and '.join(names)}, with p-values of the differences between groups "
-            "(* concern)."
-        )
-        return lead, table, notes
+    def _shown(self) -> tuple[str, pd.DataFrame, pd.DataFrame, list[str]]:
+        """Return a title, the values by group, the p-values, and why groups were left out."""
+        cells = self._cells
+        with held_back():  # the notes say who is left out
+            rows = {
+                (*level, name): cells.cell(name, level).row if cells.quick(name) or key in cells.made else {}
+                for level in cells.levels
+                for name in cells.metrics
+                for key in [(name, level, *DEFAULT)]
+            }
+        texts = [_p_value(row) for row in rows.values()]
+        p_values = pd.DataFrame(
+            np.array(texts, dtype=object).reshape(len(cells.levels), -1), columns=cells.by_group.columns,
+            index=self.overall.index if self.control_levels else ["p-value"],
+        )  # fmt: skip
+        notes = [f"{', '.join(map(label, key))}: {row['reason']}" for key, row in rows.items() if row.get("reason")]
+        lead = f"{type(self).__name__}: values by group, and p-values of the differences between groups (* concern)."
+        return lead, cells.by_group, p_values, notes
 
     def _tested(self, method: str, disparity: str) -> dict[tuple[Any, ...], frame_cells.Cell]:
         """Return all tests, by combination of control features and metric."""
@@ -501,8 +480,7 @@ class SignificanceFrame(MetricFrame):
         return float(values[0])
 
 
-def _p_value(cell: frame_cells.Cell | None) -> str:
-    if cell is None:
+def _p_value(row: dict[str, Any]) -> str:
+    if not row:
         return "p_values()"
-    p_value = cell.row["p_value"]
-    return "" if np.isnan(p_value) else f"{p_text(p_value)}{' *' if cell.row['concern'] else ''}"
+    return "" if np.isnan(row["p_value"]) else f"{p_text(row['p_value'])}{' *' if row['concern'] else ''}"

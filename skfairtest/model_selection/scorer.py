@@ -5,18 +5,16 @@ A model is scored on all its groups or not at all: otherwise a model could win b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import get_scorer
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils import errors
-from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, answering_guesses, brief
 from skfairtest._utils.text import label, name_of
 from skfairtest.comparisons.core import pooled
@@ -34,7 +32,7 @@ from skfairtest.readers import given_to_fit, one_column
 from skfairtest.readers.containers import check_names_of_columns, named_columns
 from skfairtest.readers.levels import listed
 
-OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
+OUTPUTS = ("disparity", "upper_bound", "p_value")
 FOLDS = (
     "If a group is missing from a fold: cv=SensitiveStratifiedKFold() keeps every group in every fold if the group "
     "has enough people; otherwise use fewer folds, or merge small groups."
@@ -65,24 +63,19 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     sideless = [m.name for m in whole if m.extreme == "two-sided"]
     scales = {m.name: _scale(m, question.disparity) for m in metrics}
     ratios = [name for name, scale in scales.items() if scale != "difference"]
-    interval, statistic = output == "upper_bound", output == "statistic"
+    interval = output == "upper_bound"
     directed = question.alternative in ("greater", "less")
     for why, holds in {
         f"has no meaning for {listed(sideless)}, of which neither large nor small values are fairer: use "
         "output='p_value'": output == "disparity" and sideless,
-        f"has no meaning: {', '.join(m.name for m in whole)} is one number for all groups and has no "
-        f"{'interval' if interval else 'standard error'}; use output='disparity' or 'p_value', or a metric of each "
-        "group, such as 'equalized_odds'": (interval or statistic) and whole,
+        f"has no meaning: {', '.join(m.name for m in whole)} is one number for all groups and has no interval; use "
+        "output='disparity' or 'p_value', or a metric of each group, such as 'equalized_odds'": interval and whole,
         f"is the upper end of two-sided intervals, and alternative={question.alternative!r} has one-sided ones: use "
         "alternative='two-sided', or output='disparity' or 'p_value'": interval and directed,
         f"needs simultaneous intervals of all comparisons, and adjust={settings.adjust!r} gives pointwise intervals: "
         "use adjust='auto'": interval and settings.adjust not in FAMILYWISE,
-        f"is the distance from equality in standard errors, and with alternative={question.alternative!r} and "
-        f"margin={brief(params.get('margin'))} it is the distance from the margin, or has a direction: use "
-        "alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'": statistic
-        and (question.alternative != "two-sided" or question.margin_bounds is not None),
         f"is one number, but {listed(ratios)} is compared by ratio and the other metrics by difference: score them "
-        "separately, or use output='p_value'": not statistic and output != "p_value" and 0 < len(ratios) < len(scales),
+        "separately, or use output='p_value'": output != "p_value" and 0 < len(ratios) < len(scales),
     }.items():
         if holds:
             raise ParameterError(f"output={output!r} {why}")
@@ -102,25 +95,6 @@ def _scale(metric: Metric, disparity: str) -> str:
     if isinstance(metric, Omnibus):
         return "ratio" if metric.extreme == "less" else "difference"
     return metric.disparity or disparity
-
-
-def least_score(metric: Any, params: dict[str, Any], tolerance: Any) -> float:
-    """The smallest score of a disparity, or of its upper bound, that is within a tolerance.
-
-    Examples
-    --------
-    >>> (
-    ...     least_score("demographic_parity", {}, 0.1),
-    ...     least_score("demographic_parity", {"disparity": "ratio"}, 0.8),
-    ... )
-    (-0.1, 0.8)
-    """
-    settings, metrics = check_question(metric, params)
-    of_ratios = _scale(metrics[0], settings.question.disparity) != "difference"
-    if not is_number(tolerance) or not (0 < tolerance <= 1 if of_ratios else 0 <= tolerance < np.inf):
-        wanted = "above 0 and at most 1, the smallest ratio" if of_ratios else "at least 0, the largest difference"
-        raise ParameterError(f"tolerance must be a number: {wanted} that is tolerated; found {brief(tolerance)}")
-    return float(tolerance) if of_ratios else 0.0 - float(tolerance)
 
 
 def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
@@ -148,11 +122,6 @@ def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
         return -p_value if question.alternative == "equivalence" else p_value
     # Of several labels: the association of all labels is in another unit.
     metrics = {metric.name: metric for metric in result.metrics if not isinstance(metric, Independence)}
-    if output == "statistic":
-        leading = result.leading
-        if leading.metric not in metrics:
-            leading = min((one for one in result.tested if one.metric in metrics), key=lambda one: one.log_p)
-        return 0.0 - abs(float(leading.statistic))
     scale = _scale(next(iter(metrics.values())), question.disparity)
     among = result.tested if quick else result.comparisons
     rows = [one for one in among if one.is_pooled and one.metric in metrics]
@@ -172,35 +141,31 @@ def _undefined(why: str) -> float:
     return float("nan")
 
 
+def _refuse_thresholds(y_true: Any, y_pred: Any, **kwargs: Any) -> float:
+    raise ValueError(
+        "a fairness scorer cannot tune thresholds: TunedThresholdClassifierCV takes one score, and the fairest "
+        "threshold is one that predicts the same for everyone. Search thresholds and choose the best of the fair: "
+        "GridSearchCV(FixedThresholdClassifier(model), {'threshold': [0.3, 0.4, 0.5]}, scoring={'gain': "
+        "'balanced_accuracy', 'fair': make_fairness_scorer(...)}, refit=select_fair('gain', 'fair', tolerance=0.1))"
+    )
+
+
 # scikit-learn's scorers are private classes. make_scorer makes one of a function of labels and predictions, and never
 # passes X or the model, which fairlearn's mitigators and columns by name need; any other object with
 # get_metadata_routing is refused by TunedThresholdClassifierCV.
 class FairnessScorer(_BaseScorer):
     """The scorer of `make_fairness_scorer`: ``scorer(estimator, X, y)``."""
 
-    def __init__(
-        self,
-        metric: Any,
-        output: str,
-        columns: tuple[str, ...] | None,
-        params: dict[str, Any],
-        *,
-        baseline: Any,
-        predict_params: dict[str, Any] | None,
-        maximize: Any,
-        tolerance: Any,
-    ) -> None:
-        super().__init__(self._score_thresholded, 1, {"pos_label": params.get("pos_label")}, "predict")
-        self._metric, self._output, self._columns, self._params = metric, output, columns, params
-        self._baseline, self._predict_params = baseline, predict_params or {}
-        self._maximize, self._tolerance = maximize, tolerance
-        self._least = 0.0 if maximize is None else least_score(metric, params, tolerance)
-        self.__name__ = f"{name_of(metric)}_{output}".replace("'", "")  # which drawings of scores show
+    def __init__(self, metric: Any, call: dict[str, Any], params: dict[str, Any]) -> None:
+        super().__init__(_refuse_thresholds, 1, {}, "predict")
+        self._metric, self._call, self._params = metric, call, params
+        self._columns = check_names_of_columns(call["sensitive_features"], "sensitive_features")
+        self.__name__ = f"{name_of(metric)}_{call['output']}".replace("'", "")  # which drawings of scores show
         # set_score_request does the same, and is only there while routing is enabled.
         requests = MetadataRequest(owner=repr(self))
         # Weights are requested by the user, as of every scorer.
         for name, alias in {
-            "sensitive_features": columns is None,
+            "sensitive_features": self._columns is None,
             "control_features": True,
             "clusters": True,
             "sample_weight": None,
@@ -230,75 +195,21 @@ class FairnessScorer(_BaseScorer):
                     f"{list(self._columns)} of X: leave one of the two out"
                 )
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
-        asked = {**self._predict_params, **(predict_params or {})}
-        if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
+        usual = self._call["predict_params"] or {}
+        asked = {**usual, **(predict_params or {})}
+        if asked.get("sensitive_features") is usual.get("sensitive_features") is not None:
             names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
             asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
-        call = method_caller if self._baseline is None else None  # which knows one model
-        return self._scored(
-            estimator,
-            Inputs(X, one_column(y_true), passed, None, asked, call=call),
-            lambda: get_scorer(self._maximize)(estimator, X, y_true, sample_weight=passed.get("sample_weight")),
-        )
-
-    def _score_thresholded(
-        self, y_true: Any, y_pred: Any, *, pos_label: Any, sample_weight: Any = None, **passed: Any
-    ) -> float:
-        """Score predicted labels, which is all that TunedThresholdClassifierCV passes.
-
-        The tuner has used `pos_label`. A score that is undefined is minus infinity: the tuner treats NaN as the best.
-        """
-        for name, why in {
-            "sensitive_features": "and X is not passed when thresholds are scored. Leave it out, and pass groups by "
-            "routing: sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)",
-            "predict_params": "which no model is asked for. Leave it out",
-            "baseline": "which cannot be compared with another model. Leave it out, and compare by PairedFairnessTest",
-            "prediction_threshold": "which have a threshold already. Leave it out",
-        }.items():
-            if self._given().get(name) is not None:
-                raise ParameterError(
-                    f"{name} cannot be used to tune thresholds: TunedThresholdClassifierCV passes predictions, {why}"
-                )
-        passed["sample_weight"] = sample_weight
-        gain: Any = None if self._maximize is None else get_scorer(self._maximize)
-        scored = [("metric", m.name) for m in check_question(self._metric, self._params)[1] if "y_score" in m.reads]
-        if gain is not None and gain._response_method != "predict":
-            scored.append(("maximize", self._maximize))
-        for name, unchanged in scored:
-            raise ParameterError(
-                f"{name}={unchanged!r} is a metric of scores, which a threshold does not change: use one of labels, "
-                "such as 'equalized_odds' or 'balanced_accuracy'"
-            )
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        score = self._scored(
-            None,
-            Inputs(one_column(y_pred), one_column(y_true), passed),
-            lambda: gain._sign * gain._score_func(y_true, y_pred, **gain._kwargs, **weights),
-        )
-        return score if score == score else -float("inf")
-
-    def _scored(self, estimator: Any, inputs: Inputs, gain: Callable[[], Any]) -> float:
-        """Score people: by fairness alone, or by the gain of models that are fair enough."""
-        if inputs.columns.get("sensitive_features") is None:
+        call = method_caller if self._call["baseline"] is None else None  # which knows one model
+        inputs = Inputs(X, one_column(y_true), passed, None, asked, call=call)
+        if passed.get("sensitive_features") is None:
             raise ParameterError(MISSING)
-        check_people(inputs.X if inputs.y is None else inputs.y, inputs.columns)
-        if self._baseline is None:
+        check_people(X if inputs.y is None else inputs.y, passed)
+        if (baseline := self._call["baseline"]) is None:
             test: Any = FairnessTest(estimator, metric=self._metric, **self._params)
         else:
-            test = PairedFairnessTest(
-                self._baseline, estimator, metric=self._metric, alternative="fairer", **self._params
-            )
-        score = fairness_score(test, self._output, inputs)
-        if self._maximize is None or score != score:
-            return score
-        value = float(gain())
-        if not 0 <= value <= 1:
-            raise ParameterError(
-                "maximize must be a score between 0 and 1, such as 'balanced_accuracy': models that are not fair "
-                f"enough score below 0; found {value:.4g}"
-            )
-        # A model that is not fair enough scores its distance from the tolerance, below 0.
-        return value if score >= self._least - 1e-12 else score - self._least
+            test = PairedFairnessTest(baseline, estimator, metric=self._metric, alternative="fairer", **self._params)
+        return fairness_score(test, self._call["output"], inputs)
 
     def set_score_request(self, **kwargs: bool | str | None) -> Self:
         """Change which metadata is requested; requests that are not mentioned stay as they are.
@@ -307,22 +218,10 @@ class FairnessScorer(_BaseScorer):
         """
         return super().set_score_request(**{**self._metadata_request.score.requests, **kwargs})  # type: ignore[no-any-return]
 
-    def _given(self) -> dict[str, Any]:
-        """Return the arguments of the call that makes it, but for the metric."""
-        columns = self._columns
-        given = {
-            "baseline": self._baseline,
-            "sensitive_features": columns and (columns[0] if len(columns) == 1 else list(columns)),
-            "predict_params": self._predict_params or None,
-            "maximize": self._maximize,
-            "tolerance": self._tolerance,
-        }
-        given = {name: value for name, value in given.items() if value is not None}
-        return {"output": self._output, **given, **self._params}
-
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        params = [f"{name}={value!r}" for name, value in self._given().items()]
+        given = {name: value for name, value in self._call.items() if value is not None} | self._params
+        params = [f"{name}={value!r}" for name, value in given.items()]
         return f"make_fairness_scorer({', '.join([name_of(self._metric), *params])})"
 
 
@@ -331,8 +230,6 @@ def make_fairness_scorer(
     metric: Any,
     *,
     output: str = "upper_bound",
-    maximize: Any = None,
-    tolerance: float | None = None,
     sensitive_features: str | list[str] | tuple[str, ...] | None = None,
     baseline: Any = None,
     predict_params: dict[str, Any] | None = None,
@@ -349,20 +246,13 @@ def make_fairness_scorer(
     ----------
     metric : str, Rate, ScoreMetric, callable, or list or dict of these
         As in `FairnessTest`.
-    output : {"upper_bound", "disparity", "statistic", "p_value"}, default="upper_bound"
+    output : {"upper_bound", "disparity", "p_value"}, default="upper_bound"
         "disparity": minus the largest absolute difference or, with ``disparity="ratio"``, the smallest ratio of the
         smaller to the larger value, min(r, 1/r). "upper_bound": the same, computed from the worst end of the intervals,
         so that a model does not win because its groups are small; minus infinity if an interval of differences is
-        unbounded. "statistic": minus the absolute statistic of the comparison that sets the p-value. "p_value": the
-        test's p-value, or minus it with ``alternative="equivalence"``. A search ranks by the mean over folds, which is
-        not a p-value, and p-values are larger in smaller folds: use them in `select_fair`, not for ranking.
-    maximize : str or callable, optional
-        One of scikit-learn's scores that lie between 0 and 1, such as "balanced_accuracy": this is the score of every
-        model whose disparity (or its upper bound, as `output` says) is within the `tolerance`; other models score below
-        0, by how far they miss it. For optimizers that take one score, such as halving searches, ``RFECV`` and
-        ``TunedThresholdClassifierCV``.
-    tolerance : float, optional
-        With `maximize`, the largest difference, or the smallest ratio, that is tolerated.
+        unbounded. "p_value": the test's p-value, or minus it with ``alternative="equivalence"``. A search ranks by the
+        mean over folds, which is not a p-value, and p-values are larger in smaller folds: use them in `select_fair`,
+        not for ranking.
     sensitive_features : str or list of str, optional
         Names of columns of the X passed to the model that hold the groups; a ColumnTransformer inside it may drop them.
         None: the groups are passed by metadata routing, and are already requested.
@@ -406,9 +296,9 @@ def make_fairness_scorer(
 
     Notes
     -----
-    ``TunedThresholdClassifierCV``, ``RFECV`` and ``SequentialFeatureSelector`` do not pass the columns of groups to a
-    scorer: there the groups must come by routing. The latter two treat NaN as the best score: use a metric that is
-    always defined, such as "demographic_parity" compared by difference.
+    ``RFECV`` and ``SequentialFeatureSelector`` do not pass the columns of groups to a scorer: there the groups must
+    come by routing. They treat NaN as the best score: use a metric that is always defined, such as
+    "demographic_parity" compared by difference.
 
     A group that is missing from a fold is not in its score; `SensitiveStratifiedKFold` prevents this. Test the chosen
     model on people used neither for training nor for the choice.
@@ -433,23 +323,9 @@ def make_fairness_scorer(
     >>> search.best_params_
     {'C': 0.01}
     """
-    columns = check_names_of_columns(sensitive_features, "sensitive_features")
+    check_names_of_columns(sensitive_features, "sensitive_features")
     check_names_of_columns((predict_params or {}).get("sensitive_features"), PREDICTED_FROM)
-    if (maximize is None) != (tolerance is None):
-        missing = "tolerance" if tolerance is None else "maximize"
-        raise ParameterError(f"{missing} is missing: a constrained score needs both maximize and tolerance")
     params = {"random_state": 0, **test_params}
-    if maximize is not None:
-        if baseline is not None or output not in ("upper_bound", "disparity"):
-            raise ParameterError(
-                f"maximize needs a disparity: output='upper_bound' or 'disparity', and no baseline; found {output!r}"
-            )
-        try:
-            gain = get_scorer(maximize)
-        except ValueError as error:
-            raise ParameterError(f"maximize={maximize!r} is no score of scikit-learn: {error}") from error
-        if not hasattr(gain, "_score_func"):
-            raise ParameterError(f"maximize={maximize!r} must be a name, or what sklearn.metrics.make_scorer returns")
     if baseline is not None:
         if output != "p_value":
             raise ParameterError(
@@ -471,13 +347,10 @@ def make_fairness_scorer(
             with suppress(ValueError):
                 check_score(metric, output, {**params, "method": "asymptotic"})
                 params["method"] = "asymptotic"
-    return FairnessScorer(
-        metric,
-        output,
-        columns,
-        params,
-        baseline=baseline,
-        predict_params=predict_params,
-        maximize=maximize,
-        tolerance=tolerance,
-    )
+    call = {
+        "output": output,
+        "baseline": baseline,
+        "sensitive_features": sensitive_features,
+        "predict_params": predict_params,
+    }
+    return FairnessScorer(metric, call, params)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -274,11 +275,10 @@ def select_fair(
             )
         if not isinstance(key, str) and not (key is None and name in optional):
             raise ParameterError(f"{name} must be a key of the search's scoring, such as 'accuracy'; found {key!r}")
-    if maximize == fairness:
-        raise ParameterError(f"maximize and fairness are both {maximize!r}: name two keys of the search's scoring")
+    for (name, key), (other, same) in combinations(named.items(), 2):
+        if key is not None and key == same:
+            raise ParameterError(f"{name} and {other} are both {key!r}: name different keys of the search's scoring")
     if better is not None:
-        if better in (maximize, fairness):
-            raise ParameterError(f"significantly_better_than and another key are both {better!r}: name different keys")
         if (fairness is None) != (tolerance is None):
             raise ParameterError(
                 f"fairness and tolerance go together with significantly_better_than: give both or none; found "

@@ -105,12 +105,6 @@ def test_perfect_and_constant_scores_have_no_variance(positives, negatives, auc)
         np.testing.assert_array_equal(functional.moments(table)[1], 0.0)
 
 
-@pytest.mark.parametrize("table", [[1, 1, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 0]])
-def test_an_absent_class_is_undefined(table):
-    functional = Auc(np.arange(5) < 2, np.array([0.3, 0.1, 0.2, 0.4, 0.5]))
-    assert np.isnan([*functional.moments(np.array(table)), functional.parts(np.array(table))[0]]).all()
-
-
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(0, 0), (0, 3), (3, 0)])
 def test_nobody_in_a_class(n_pos, n_neg):
     functional = Auc(np.arange(n_pos + n_neg) < n_pos, np.arange(n_pos + n_neg))

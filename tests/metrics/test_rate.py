@@ -172,12 +172,6 @@ def test_a_function_is_as_good_as_text():
     assert pickle.loads(pickle.dumps(Rate("miss", event=missed))).event is missed
 
 
-def test_an_event_is_counted_within_the_condition_only():
-    event, given = Rate("mine", event="y_pred", given="y_true").masks(CELLS)
-    assert cells(event) == "TP"
-    assert cells(given) == "FN TP"
-
-
 def test_a_function_reads_the_labels_that_its_parameters_name():
     assert Rate("mine", event=lambda y_pred: y_pred).reads == {"y_pred"}
     with pytest.raises(ValueError, match="event of rate 'mine' reads score"):

@@ -125,7 +125,7 @@ A_NAME = "must be the name of a column of X, or a list of names, as in sensitive
     ("error", "message", "call"),
     [
         (ValueError, SAYS_WHAT_TO_TYPE, lambda model: FAIR(model, X, Y)),
-        (ValueError, SAYS_WHAT_TO_TYPE, lambda model: TunedThresholdClassifierCV(model, scoring=FAIR).fit(X, Y)),
+        (ValueError, "FixedThreshold.*select_fair", lambda m: TunedThresholdClassifierCV(m, scoring=FAIR).fit(X, Y)),
         (ValueError, r"the columns \['sex'\] of X: leave one of the two out", lambda m: NAMED(m, X, Y, **GROUPS)),
         (NotFittedError, "not fitted yet", lambda model: FAIR(LogisticRegression(), X, Y, **GROUPS)),
         (NotFittedError, "not fitted yet", lambda model: FAIR(SCALED, X, Y, **GROUPS)),

@@ -3,14 +3,9 @@
 import functools
 
 import numpy as np
-import pandas as pd
 import pytest
 from fairlearn.metrics import MetricFrame
 from scipy.stats import boschloo_exact
-from sklearn import config_context
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, cross_validate
 
 from skfairtest import (
     FairnessAssertionError,
@@ -34,25 +29,6 @@ def test_it_is_boschloos_p_value():
     assert type(found) is float
 
 
-def test_everything_that_a_test_of_predictions_takes_is_handed_on_and_the_seed_is_0(compas):
-    features, n = compas.sensitive_features.iloc[::9], len(compas.y_true[::9])
-    labels, scores = (compas.y_true[::9], compas.y_pred[::9]), compas.decile_score[::9]
-    people = {
-        "sensitive_features": features["sex"],
-        "control_features": features["age_cat"],
-        "sample_weight": np.arange(n) % 3 + 1.0,
-        "clusters": np.arange(n),
-    }
-    sex = {"sensitive_features": features["sex"], "n_resamples": 99}
-    for given in (
-        {**people, "metric": "false_positive_rate", "n_resamples": 99, "random_state": 3},
-        {**sex, "y_score": scores, "metric": ["roc_auc", "accuracy"], "random_state": 3},
-    ):
-        assert fairness_p_value(*labels, **given) == FairnessTest.from_predictions(*labels, **given).p_value_
-    call = functools.partial(fairness_p_value, labels[0], scores, **sex, metric="roc_auc")
-    assert call() == call() == call(random_state=0)
-
-
 def test_a_metric_frame_over_strata_has_a_p_value_for_each(compas):
     features = compas.sensitive_features
     metric = functools.partial(fairness_p_value, metric="selection_rate")
@@ -70,25 +46,6 @@ def test_a_metric_frame_over_strata_has_a_p_value_for_each(compas):
         assert p == test.p_value_
     everyone = fairness_p_value(None, compas.y_pred, sensitive_features=features["sex"], metric="selection_rate")
     assert frame.overall["p"] == everyone
-
-
-def test_make_scorer_takes_it_with_a_request():
-    rng = np.random.default_rng(0)
-    group = rng.choice(["a", "b"], 200)
-    X = pd.DataFrame({"x": rng.normal(size=200) + (group == "b")})
-    y = (X["x"] + rng.normal(size=200) > 0).astype(int)
-    with config_context(enable_metadata_routing=True):
-        scorer = make_scorer(fairness_p_value, metric="demographic_parity").set_score_request(sensitive_features=True)
-        search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scorer, cv=3)
-        search.fit(X, y, sensitive_features=group)
-        found = cross_validate(
-            LogisticRegression(C=search.best_params_["C"]), X, y, scoring=scorer, cv=3, return_estimator=True,
-            return_indices=True, params={"sensitive_features": group},
-        )  # fmt: skip
-    assert search.best_score_ == found["test_score"].mean()
-    for score, model, rows in zip(found["test_score"], found["estimator"], found["indices"]["test"], strict=True):
-        test = FairnessTest(model, metric="demographic_parity")
-        assert score == test.fit(X.iloc[rows], y.iloc[rows], sensitive_features=group[rows]).p_value_
 
 
 @pytest.mark.parametrize(
@@ -181,9 +138,3 @@ def test_too_few_people_what_is_not_compared_and_what_is_not_known_are_not_accep
 def test_what_cannot_be_required_is_refused(params, message):
     with pytest.raises(ValueError, match=message):
         asserted(decided(0.5, 0.5), **params)
-
-
-@pytest.mark.parametrize("container", [list, np.array, tuple])
-def test_labels_in_the_place_of_the_model_are_told_from_a_missing_y(container):
-    with pytest.raises(ValueError, match=r"^estimator=.* has no predict method: the first argument is a"):
-        assert_fair(container(decided(0.5, 0.5)), decided(0.5, 0.4), sensitive_features=GROUPS)

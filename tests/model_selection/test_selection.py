@@ -1,7 +1,6 @@
 """Which candidate ``select_fair`` takes, with and without a baseline, and which results it refuses."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, RandomizedSearchCV
 
 from skfairtest import (
     PairedFairnessTest,
@@ -191,20 +190,19 @@ def test_a_search_refits_the_candidate_that_is_chosen(hired, kind):
         assert scores["mean_test_acc"].max() > scores["mean_test_acc"][search.best_index_]
 
 
-def test_a_search_without_a_fair_candidate_warns_and_takes_the_fairest(hired):
-    search = search_of([0.1, 1.0], refit=select_fair("acc", "fair", tolerance=0.01))
-    with pytest.warns(UserWarning, match=r"no candidate qualifies. The fairest is chosen, candidate \d \({'C': "):
-        search.fit(*hired)
-    assert search.best_index_ == int(np.argmax(search.cv_results_["mean_test_fair"]))
-
-
-def test_every_fold_without_groups_is_an_error_that_says_where_to_look(hired):
-    search = search_of([1.0], refit=select_fair("acc", "fair", tolerance=0.1))
-    search.scoring["fair"] = make_fairness_scorer("demographic_parity")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn's, which hold the reason
-        with pytest.raises(ValueError, match=r"all 1 candidates have a nan among their scores of 'fair'.*not passed"):
-            search.fit(*hired)
+def test_the_best_threshold_of_the_fair_ones_is_found_by_a_search(hired):
+    fair = make_fairness_scorer("demographic_parity", sensitive_features="female", output="disparity")
+    search = GridSearchCV(
+        FixedThresholdClassifier(LogisticRegression()),
+        {"threshold": [0.02, 0.1, 0.5, 0.98]},
+        scoring={"acc": "balanced_accuracy", "fair": fair},
+        refit=select_fair("acc", "fair", tolerance=0.3),
+        cv=3,
+    ).fit(*hired)
+    scores = pd.DataFrame(search.cv_results_)
+    assert scores["mean_test_acc"].idxmax() == 2
+    assert scores["mean_test_fair"][2] < -0.3
+    assert search.best_index_ == scores["mean_test_acc"].where(scores["mean_test_fair"] >= -0.3).idxmax()
 
 
 # --- against a baseline ----------------------------------------------------------------------------------------------

@@ -7,13 +7,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 
 from skfairtest import SensitiveStratifiedKFold
 
@@ -70,19 +68,6 @@ def test_folds_partition_people_and_differ_by_one_person_in_a_cell_and_by_the_nu
     assert max(spread(folds, group.tolist(), k).values()) <= len(set(label))
 
 
-@few_people
-@settings(deadline=None)
-@given(cells, st.permutations(range(8)), st.permutations(range(6)))
-def test_renaming_groups_and_labels_changes_no_fold(people, groups, labels):
-    group, label = np.array(people).T
-    folds = SensitiveStratifiedKFold(4, shuffle=True, random_state=3)
-    renamed_group = [f"group {groups[code]}" for code in group]
-    renamed_label = [f"label {labels[code]}" for code in label]
-    X = np.zeros((len(people), 1))
-    expected = who_is_tested(folds, X, label, sensitive_features=group)
-    assert who_is_tested(folds, X, renamed_label, sensitive_features=renamed_group) == expected
-
-
 @pytest.mark.parametrize(
     "put",
     [pd.DataFrame, pl.DataFrame, pa.table, dict, lambda columns: np.array(list(columns.values()), dtype=object).T],
@@ -94,16 +79,6 @@ def test_several_columns_are_stratified_on_their_crossing(put):
     folds = SensitiveStratifiedKFold(3)
     expected = who_is_tested(folds, X, y, sensitive_features=crossed)
     assert who_is_tested(folds, X, y, sensitive_features=put(both)) == expected
-
-
-@pytest.mark.parametrize("put", [pd.DataFrame, pl.DataFrame, pa.table])
-@pytest.mark.parametrize("names", ["race", ["race", "female"], ("female",)])
-def test_columns_of_X_are_found_by_their_names(put, names):
-    X, y, race = people(200)
-    columns = {**{name: X[name].tolist() for name in X}, "race": race.tolist()}
-    groups = {name: columns[name] for name in ([names] if isinstance(names, str) else names)}
-    named = who_is_tested(SensitiveStratifiedKFold(3, sensitive_features=names), put(columns), y.tolist())
-    assert named == who_is_tested(SensitiveStratifiedKFold(3), None, y, sensitive_features=groups)
 
 
 def test_without_labels_the_groups_alone_are_stratified():
@@ -194,26 +169,6 @@ def test_groups_are_routed_through_a_nested_search_without_asking_for_them(put):
     assert folds_of(renamed, X, y, origin=race) == expected
     named = SensitiveStratifiedKFold(3, sensitive_features="female")  # leaves routed groups to others
     assert folds_of(named, X, y, search, sensitive_features=race) == who_is_tested(named, X, y)
-
-
-def test_named_columns_need_no_routing_in_a_nested_search():
-    X, y, race = people()
-    X["race"] = pd.Categorical(race).codes
-    search = GridSearchCV(MODEL, {"C": [0.1, 1]}, cv=SensitiveStratifiedKFold(2, sensitive_features="race"))
-    expected = who_is_tested(SensitiveStratifiedKFold(3), X, y, sensitive_features=X[["race", "female"]])
-    assert folds_of(SensitiveStratifiedKFold(3, sensitive_features=["race", "female"]), X, y, search) == expected
-
-
-@pytest.mark.parametrize("wrap", [CalibratedClassifierCV, TunedThresholdClassifierCV], ids=lambda wrap: wrap.__name__)
-def test_other_users_of_folds_take_it_either_way(wrap):
-    X, y, race = people()
-    wrap = partial(wrap, **({"thresholds": 20} if wrap is TunedThresholdClassifierCV else {}))
-    named = wrap(MODEL, cv=SensitiveStratifiedKFold(3, sensitive_features="female")).fit(X, y)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = wrap(MODEL, cv=SensitiveStratifiedKFold(3)).fit(X, y, sensitive_features=X["female"])
-        of_another = wrap(MODEL, cv=SensitiveStratifiedKFold(3)).fit(X, y, sensitive_features=race)
-    assert routed.predict_proba(X) == pytest.approx(named.predict_proba(X))
-    assert of_another.classes_.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("with_groups", [False, True])
