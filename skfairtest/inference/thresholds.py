@@ -25,8 +25,8 @@ class Curve:
     """A disparity at each of k thresholds, its limits, and the disparities that would not be rejected there."""
 
     disparity: Floats
-    low: Floats
-    high: Floats
+    ci_low: Floats
+    ci_high: Floats
     kept_low: Floats
     kept_high: Floats
     rejected: Booleans

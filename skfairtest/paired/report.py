@@ -44,11 +44,11 @@ class TwoModels:
         ordered = cells.by_p_value(setup, frame_of({name: [row[name] for row in rows] for name in rows[0]}))
         return cells.pooled_first(ordered.iloc[::-1] if self.sizes else ordered)
 
-    def compared(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """The name of a comparison: a template, and the labels in it."""
-        groups = ("{}",) if self.one_group else ("{} and {}" if self.sizes else "{} minus {}", row["other"])
-        stratum = ("{}, in {}", row["stratum"]) if row["stratum"] else ("{}",)
-        return (stratum[0].replace("{}", groups[0], 1), *map(label, (row["group"], *groups[1:], *stratum[1:])))
+    def compared(self, row: Mapping[str, Any]) -> str:
+        """The name of a comparison."""
+        joint = "and" if self.sizes else "minus"
+        name = label(row["group"]) if self.one_group else f"{label(row['group'])} {joint} {label(row['other'])}"
+        return f"{name}, in {label(row['stratum'])}" if row["stratum"] else name
 
     def text(self, row: Mapping[str, Any], name: str, *, unit: str = "", rate: bool = False) -> str:
         """Write a value of a row: of shares in percentage points, or in percent if it is the rate of one group."""
@@ -64,7 +64,6 @@ class TwoModels:
 
     def sentence(self, row: Mapping[str, Any]) -> str:
         """Say what both values are, how they differ, and whether that is significant."""
-        whom, *names = self.compared(row)
         a, b = (
             f"{self.text(row, name, unit=' points')} under {model}"
             for name, model in zip(("value_a", "value_b"), self.labels, strict=True)
@@ -72,7 +71,7 @@ class TwoModels:
         limits = self.limits(row)
         inside = f"{'at most' if self.sizes else 'interval'} {limits}, " if limits else ""
         return (
-            f"{metric_title(row['metric'])}, {whom.format(*names)}: {'disparity in size ' * self.sizes}{a} and {b}, "
+            f"{metric_title(row['metric'])}, {self.compared(row)}: {'disparity in size ' * self.sizes}{a} and {b}, "
             f"a difference of {self.text(row, 'disparity', unit=' points')} ({inside}adjusted "
             f"{equals_p(row['p_value_adjusted'])}): {self._judged(row)}."
         )
