@@ -196,9 +196,10 @@ def plain_ticks(axis: Any, text: str = "{x:g}") -> None:
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
+    subs = (1, 2, 5) if high < 100 * low else (1, 3) if high < 10_000 * low else (1,)
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
     if axis.get_scale() == "log" and high > 5 * low:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=9))
+        axis.set_major_locator(LogLocator(subs=subs, numticks=9))
     axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(text)
 

@@ -187,7 +187,7 @@ def _of_models(test: PairedFairnessTest) -> Read:
     if not len(test.disparities_):  # models are compared in one group
         return _of_groups(test)
     found = test._words()
-    frame, shares = found.frame, {True} if set(found.frame["metric"]) <= set(found.shares) else set()
+    frame, shares = found.frame, {True} if set(found.frame["metric"]) <= set(test._shares) else set()
     rows = records(frame.assign(concern=frame["concern"] != found.sizes))
     said = {
         "axis": f"{'size of the ' * found.sizes}disparity{{}}: from model A (hollow) to model B",

@@ -248,7 +248,7 @@ def test_a_legend_is_not_cut(figsize):
 
 @pytest.mark.parametrize(
     ("ends", "ticks"),
-    [((1, 1.8), "1 1.2 1.4 1.6 1.8"), ((0.2, 3), "0.2 0.5 1 2"), ((0.02, 40), "0.1 1 10"),
+    [((1, 1.8), "1 1.2 1.4 1.6 1.8"), ((0.2, 3), "0.2 0.5 1 2"), ((0.02, 40), "0.03 0.1 0.3 1 3 10 30"),
      ((1e-3, 1e60), "1 1e+07 1e+14 1e+21 1e+28 1e+35 1e+42 1e+49 1e+56")],
 )  # fmt: skip
 def test_a_log_scale_has_a_few_round_numbers(ax, ends, ticks):
