@@ -38,7 +38,6 @@ METHODS: dict[str, str] = {
 def methods_used(record: AuditRecord) -> list[str]:
     """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
     had: dict[str, Any] = {section.title: True for section in record.beside}
-    had["spread"] = bool(record.spread)
     # One comparison has nothing to be adjusted for.
     had[str(record.setup.adjust)] = record.n_comparisons > 1
     for part in record.parts:
@@ -94,8 +93,6 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         lead=_ranked(record, len(shown)) if shown else "",
         findings=intervals_of(record.setup, shown),
         parts=(
-            *listed("Are disparities the same in every stratum?", record.homogeneity),
-            *listed("How much of the gaps is noise?", record.spread),
             *record.beside,
             *_left_out(record),
             *map(grouping, record.parts),

@@ -473,7 +473,7 @@ def test_two_fits_differ_in_their_date_alone(table, monkeypatch):
         def now(cls, tz=None):
             return cls.now_
 
-    monkeypatch.setattr("skfairtest.audit._reported.datetime", Clock)
+    monkeypatch.setattr("skfairtest.audit.record.datetime", Clock)
     params = {"metrics": "accuracy", "intersections": False, "random_state": 0}
     first = FairnessAudit.from_table(table, **params)
     Clock.now_ = datetime(2002, 2, 2, tzinfo=UTC)

@@ -48,7 +48,7 @@ def test_without_strata_there_is_no_such_section():
 def test_an_audit_says_it_and_so_does_the_audit_that_is_read_again(tmp_path):
     audit = FairnessAudit.from_predictions(None, BERKELEY.y_pred, **PEOPLE)
     text = audit.to_json()
-    said = audit.record_.homogeneity
+    said = audit.record_.beside[0].findings
     assert said[0].startswith("By sex: The disparity differs over department")
     assert "hides opposite signs" in said[1]
     for written in (str(audit), audit.to_markdown(), audit.to_html()):
@@ -63,5 +63,5 @@ def test_an_audit_without_strata_is_silent_about_them():
     audit = FairnessAudit.from_predictions(
         None, BERKELEY.y_pred, sensitive_features=BERKELEY.sensitive_features, metrics="selection_rate"
     )
-    assert not audit.record_.homogeneity
+    assert not audit.record_.beside
     assert "same in every stratum" not in str(audit)
