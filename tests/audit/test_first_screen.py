@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.audit.grid import MOST_ROWS, audit_grid, standings
-from skfairtest.audit.headline import FEWEST, MOST, first_sentences, highlights, shown_first
+from skfairtest.audit.first_screen import MOST_ROWS, audit_grid, standings
+from skfairtest.audit.first_screen import FEWEST, MOST, first_sentences, highlights, shown_first
 from skfairtest.audit.report import audit_report
 
 pytestmark = pytest.mark.filterwarnings("ignore")
