@@ -25,13 +25,14 @@ from skfairtest.report.sentences import (
     gap_sentence,
     metric_title,
     number,
+    people_of,
     percent,
     points,
     sampling_error,
     size_text,
     turned,
+    worse_when,
 )
-from skfairtest.report.wording import people_of, worse_when
 
 #: A group is too small to tell where no comparison of it would have found a difference, or a ratio, of this size.
 FEW_POINTS, FEW_RATIO = 0.2, 2.0

@@ -23,8 +23,16 @@ from skfairtest.report.draw import NullHistogram
 from skfairtest.report.mixin import PEOPLE, library_versions, names_of
 from skfairtest.report.record import Recorded
 from skfairtest.report.report import Report, listed
-from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup, finding_sentence, lost_metrics, not_tested, smallest_p
-from skfairtest.report.wording import in_unit
+from skfairtest.report.sentences import (
+    FOUND,
+    NOT_FOUND,
+    Setup,
+    finding_sentence,
+    in_unit,
+    lost_metrics,
+    not_tested,
+    smallest_p,
+)
 from skfairtest.tables import Sample
 
 #: Groupings that the verdict names, and groups that are many.

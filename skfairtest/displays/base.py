@@ -229,5 +229,6 @@ def finish(ax: Any, *title: str | None, also: Any = None, legend: bool = True, *
 def comparison_name(setup: Setup, row: Any) -> str:
     """The name of a comparison, such as "Female against Male", with its stratum."""
     pair = f"{label(row['group'])} against {compared_with(setup.compare, row)}"
-    joint = ", " if row["stratum"] is None else " in "
-    return f"{pair}{joint}{stratum_name(setup.controls, row)}" if setup.controls else pair
+    if not setup.controls:
+        return pair
+    return f"{pair}{', ' if row['stratum'] is None else ' in '}{stratum_name(setup.controls, row)}"
