@@ -28,7 +28,7 @@ from skfairtest.report.sentences import in_unit
 from skfairtest.report.text import markdown, text
 
 #: What rows are called unless a test says so, and the columns that hold names of the data.
-PEOPLE, NAMED = "people", "feature metric group other stratum subgroup compared_with category".split()
+PEOPLE, NAMED = "people", ["feature", "metric", "group", "other", "stratum", "subgroup", "compared_with", "category"]
 #: How many labels a sentence names.
 MOST_LABELS = 5
 #: Libraries whose versions may change a number, or a drawing where it is installed.

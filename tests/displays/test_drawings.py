@@ -11,7 +11,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from skfairtest import DisparityDisplay, FairnessTest, GroupMetricDisplay, NullDistributionDisplay, PowerDisplay
-from skfairtest._utils.text import display_width, shorten
+from skfairtest._utils.text import display_width
 from skfairtest.displays.base import canvas, plain_ticks
 from skfairtest.displays.rows import rows_size
 from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram
@@ -216,17 +216,6 @@ def test_four_drawings_share_a_figure_without_touching():
         legend_box, label_box = ax.get_legend().get_window_extent(), ax.xaxis.label.get_window_extent()
         assert legend_box.y1 <= label_box.y0 + 1
     plt.close(fig)
-
-
-def test_names_are_cut_in_the_middle_by_their_width():
-    assert shorten("x" * 41) == "x" * 20 + "…" + "x" * 19
-    assert shorten("x" * 40) == "x" * 40
-    wide = shorten("\u4e2d" * 50, 21)
-    assert display_width(wide) <= 21
-    assert shorten("ab\ncd") == "ab\\ncd"
-    assert shorten("e\u0301" * 10, 10) == "e\u0301" * 10
-    for width in range(1, 12):
-        assert display_width(shorten("African-\u4e2d\u4e2d-American", width)) <= width
 
 
 def test_more_rows_need_more_room():
