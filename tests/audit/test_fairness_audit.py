@@ -160,17 +160,6 @@ def test_three_features_are_crossed_in_every_way(compas_table, three_features):
     assert without.comparisons_["feature"].nunique() == 3
 
 
-def test_a_grouping_with_one_group_is_reported_and_crossed_with_nothing():
-    table = CountTable.from_predictions(
-        y_pred=[0, 1] * 20, sensitive_features={"sex": ["f"] * 10 + ["m"] * 30, "planet": ["Earth"] * 40}
-    )
-    found = FairnessAudit.from_table(table)
-    assert found.comparisons_["feature"].tolist() == ["sex"]
-    ((grouping, reason),) = found.record_.not_compared
-    assert grouping == "planet"
-    assert "one group only" in reason
-
-
 def test_nothing_to_compare_anywhere_is_an_error():
     table = CountTable.from_predictions(y_pred=[0, 1] * 4, sensitive_features={"planet": ["Earth"] * 8})
     with pytest.raises(ValueError, match=r"planet.*one group only"):
