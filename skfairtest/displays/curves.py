@@ -550,7 +550,7 @@ class ThresholdDisplay:
         return cls(
             thresholds=at,
             confidence_level=float(confidence_level),
-            **vars(found),
+            **found._asdict(),
             metric_name=rate.name,
             comparison=comparison,
             estimator_name=name,

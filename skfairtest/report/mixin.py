@@ -65,8 +65,7 @@ class Pages(Answering):
 
     def _report(self) -> Report:
         """The report: made now, or that of the record that was read."""
-        kept = vars(self).get("_kept")
-        report: Report = record.decoded(kept) if kept else self._whole()
+        report: Report = record.decoded(vars(self)["_kept"]) if "_kept" in vars(self) else self._whole()
         return report
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | Any:
@@ -235,8 +234,8 @@ class ReportMixin(Pages, ModelTest):
     def _whole(self) -> Report:
         check_is_fitted(self)
         made = self._made()
-        known = getattr(self, "pos_label_", None), None, getattr(self, "negative_labels_", ())
-        labels = [] if made.headed else positive_label(*known)  # an audit's verdict says it
+        negative = getattr(self, "negative_labels_", ())
+        labels = [] if made.headed else positive_label(getattr(self, "pos_label_", None), None, negative)
         remarks = (*labels, *map("Caution: {}".format, self._cautions), *made.remarks)
         made = replace(made, title=made.title or type(self).__name__, remarks=remarks)
         if self.unit != PEOPLE:
@@ -247,9 +246,8 @@ class ReportMixin(Pages, ModelTest):
     def _facts(self) -> dict[str, Any]:
         found = {name: getattr(self, name) for name in vars(self) if name not in self._not_written}
         for name, value in self.get_params().items():
-            kept = value if record.is_recorded(value) else self._given.get(name)
-            found[name] = None if name in self._models else kept
-        return found
+            found[name] = value if record.is_recorded(value) else self._given.get(name)
+        return {**found, **dict.fromkeys(self._models)}
 
     def plot(self, *, ax: Any = None, **params: Any) -> Any:
         """Draw the fitted test.
