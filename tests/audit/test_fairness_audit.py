@@ -301,20 +301,6 @@ def test_no_law_says_more_of_small_skewed_groups_than_its_draws_can():
     assert not found["concern"].any()  # nor do areas, of which nothing is drawn
 
 
-def test_too_few_draws_that_were_asked_for_are_warned_of(people):
-    X, y, groups = people
-    with pytest.warns(UserWarning, match=r"n_resamples=99 cannot reject at 0.05: .* that 10 comparisons can reach"):
-        FairnessAudit.from_predictions(
-            y,
-            (X.sum(axis=1) > 0).astype(int),
-            sensitive_features=groups,
-            metrics="balanced_accuracy",
-            method="permutation",
-            n_resamples=99,
-            random_state=0,
-        )
-
-
 def test_a_finding_does_not_depend_on_which_other_features_are_audited(people):
     X, y, groups = people
     common = {"metrics": "mean_residual", "n_resamples": 499, "random_state": 3, "intersections": False}

@@ -13,7 +13,6 @@ from matplotlib.colors import to_hex
 from skfairtest import DisparityDisplay, FairnessTest, GroupMetricDisplay, NullDistributionDisplay, PowerDisplay
 from skfairtest._utils.text import display_width
 from skfairtest.displays.base import canvas, plain_ticks
-from skfairtest.displays.rows import rows_size
 from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram
 
 mpl.use("Agg")
@@ -216,12 +215,6 @@ def test_four_drawings_share_a_figure_without_touching():
         legend_box, label_box = ax.get_legend().get_window_extent(), ax.xaxis.label.get_window_extent()
         assert legend_box.y1 <= label_box.y0 + 1
     plt.close(fig)
-
-
-def test_more_rows_need_more_room():
-    (width, one), (_, two), (_, three), (_, forty) = (rows_size(["a"] * n) for n in (1, 2, 3, 40))
-    assert one == two < three < forty < 13
-    assert width == rows_size([])[0] < rows_size(["x" * 40])[0] < rows_size(["x" * 80])[0] < 11
 
 
 @pytest.mark.parametrize("figsize", [(7, 4), (4, 4), (11, 4)])
