@@ -69,9 +69,8 @@ class TwoModels:
         compared, (_, margin) = pluralize(len(rows), "comparison"), self.setup.margin_bounds or (0.0, 0.0)
         if self.sizes:
             larger = f", or larger by less than {number(margin)}," if margin else ""
-            said = (
-                f"in {'every one of ' * (len(rows) > 1)}{compared} the disparity by {by} is smaller{larger} under {b}"
-            )
+            where = f"in every one of {compared}" if len(rows) > 1 else "in the one comparison"
+            said = f"{where} the disparity by {by} is smaller{larger} under {b}"
             said = f"{said} (largest {equals_p(self.test.p_value_)})."
             shown = f"Certified at {100 * (1 - self.setup.alpha):g}%: {said}"
             return f"Not certified: it was not shown that {said}" if self.test.concern_ else shown
