@@ -11,13 +11,13 @@ if TYPE_CHECKING:  # "as": names that are handed on
     from skfairtest.audit import FairnessAudit as FairnessAudit
     from skfairtest.audit.impact import impact_table as impact_table
     from skfairtest.correlation.fairness import CorrelationFairnessTest as CorrelationFairnessTest
-    from skfairtest.displays.disparity import DisparityDisplay as DisparityDisplay
-    from skfairtest.displays.disparity import NullDistributionDisplay as NullDistributionDisplay
-    from skfairtest.displays.group_metric import GroupMetricDisplay as GroupMetricDisplay
-    from skfairtest.displays.individual import LossRatioDisplay as LossRatioDisplay
-    from skfairtest.displays.monitor import MonitorDisplay as MonitorDisplay
-    from skfairtest.displays.power import PowerDisplay as PowerDisplay
-    from skfairtest.displays.threshold import ThresholdDisplay as ThresholdDisplay
+    from skfairtest.displays.curves import MonitorDisplay as MonitorDisplay
+    from skfairtest.displays.curves import PowerDisplay as PowerDisplay
+    from skfairtest.displays.curves import ThresholdDisplay as ThresholdDisplay
+    from skfairtest.displays.histograms import LossRatioDisplay as LossRatioDisplay
+    from skfairtest.displays.histograms import NullDistributionDisplay as NullDistributionDisplay
+    from skfairtest.displays.rows import DisparityDisplay as DisparityDisplay
+    from skfairtest.displays.rows import GroupMetricDisplay as GroupMetricDisplay
     from skfairtest.group import FairnessTest as FairnessTest
     from skfairtest.group.inequality import inequality_decomposition as inequality_decomposition
     from skfairtest.group.spread import between_group_spread as between_group_spread
@@ -62,12 +62,9 @@ _HOMES = {
         "audit": "FairnessAudit",
         "audit.impact": "impact_table",
         "correlation.fairness": "CorrelationFairnessTest",
-        "displays.disparity": "DisparityDisplay NullDistributionDisplay",
-        "displays.group_metric": "GroupMetricDisplay",
-        "displays.individual": "LossRatioDisplay",
-        "displays.monitor": "MonitorDisplay",
-        "displays.power": "PowerDisplay",
-        "displays.threshold": "ThresholdDisplay",
+        "displays.curves": "MonitorDisplay PowerDisplay ThresholdDisplay",
+        "displays.histograms": "LossRatioDisplay NullDistributionDisplay",
+        "displays.rows": "DisparityDisplay GroupMetricDisplay",
         "group": "FairnessTest",
         "group.inequality": "inequality_decomposition",
         "group.spread": "between_group_spread",

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import check_seed, seed_sequence, with_parameters
+from skfairtest._utils.base import Later, check_seed, seed_sequence, with_parameters
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.progress import progress
-from skfairtest.audit._parts import APART, with_impact
+from skfairtest._utils.text import label
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
-from skfairtest.audit._reported import ReportedAudit, record_of
+from skfairtest.audit.impact import above_median, tables_of
+from skfairtest.audit.impact_report import UNFAVORABLE, below_sentences, impact_report
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
-from skfairtest.comparisons.breaking import breaking_point_of
+from skfairtest.audit.record import FRAMES, AuditRecord, record_of
+from skfairtest.audit.report import audit_report
+from skfairtest.comparisons.breaking import breaking_point_of, kept_breaking_point, shown_breaking_point
 from skfairtest.comparisons.classes import by_label
 from skfairtest.comparisons.core import Exclusion, Result
 from skfairtest.comparisons.engine import judge, settings_of
@@ -32,14 +37,15 @@ from skfairtest.individual import IndividualFairnessTest
 from skfairtest.labelled.fairness import worth_sentence
 from skfairtest.labelled.measure import LabelledSample, label_columns, with_few_labels
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
-from skfairtest.readers import classes_of, is_label
+from skfairtest.readers import Column, classes_of, is_label, resolve_pos_label
 from skfairtest.report.mixin import PEOPLE
-from skfairtest.report.plain import plain_value
 from skfairtest.report.report import Report
 from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.subgroups.scan import scan_section
 from skfairtest.tables import Sample
 
+#: What the level of a section beside the comparisons is apart from.
+APART = "of their own, apart from the comparisons of this audit: the verdict does not count them."
 #: What intersectional groups may be compared with.
 INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
 #: What parameters may be where few people have a label.
@@ -59,7 +65,7 @@ Made = TypeVar("Made", IndividualFairnessTest, SubgroupScan)
 
 
 @with_parameters
-class FairnessAudit(ReportedAudit, GroupsTest):
+class FairnessAudit(GroupsTest):
     """Audit a model: every metric, every sensitive feature and every intersection, as one family of tests.
 
     Null hypothesis of each comparison: the metric is equal in the two groups (with `margin`: differs by no more). Tests
@@ -189,6 +195,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
+    _breaking = Later()
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "rejected", "concern", "n_samples", "pos_label", "comparisons", "by_group", "excluded", "impact",
+    )  # fmt: skip
+    _not_written: ClassVar[tuple[str, ...]] = ("_metrics", "individual_", "scan_")
 
     estimator: Any = field(default=None, kw_only=False)
     metrics: Any = "standard"
@@ -279,7 +290,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             test.set_params(estimator=self.estimator).fit(X, y, sensitive_features=inputs.groups)
             said, *findings = test.sentences()
             self._add(Report(title="Similar people", verdict=said, findings=tuple(findings)))
-            self.record_ = replace(self.record_, individual_verdict=test.verdict_)
+            self.record_: AuditRecord = replace(self.record_, individual_verdict=test.verdict_)
             self.individual_ = test
         return self
 
@@ -532,13 +543,90 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))
         return self
 
+    def _set(self, record: AuditRecord) -> None:
+        self._say(record)
+        self.__dict__.update(dict.fromkeys(("individual_", "scan_", "impact_")))
+        held = {name: [getattr(part, name) for part in record.parts] for name in FRAMES}
+        blank = dict.fromkeys(held["excluded"][0]) | {"n": record.n_samples, "n_effective": 0, "comparisons": 0}
+        lost = [{**blank, "feature": names, "reason": why} for names, why in record.not_compared]
+        held["excluded"].append(pd.DataFrame(lost, dtype=object))
+        for name, of_parts in held.items():
+            filled = [frame for frame in of_parts if len(frame)] or of_parts[:1]
+            setattr(self, f"{name}_", pd.concat(filled, ignore_index=True).astype(of_parts[0].dtypes))
+        self.p_value_, self.rejected_ = record.p_value, record.n_found > 0
+        self.concern_, self.n_samples_ = self.rejected_, record.n_samples
+        self.pos_label_, self.negative_labels_ = record.pos_label, list(record.negative_labels)
+
+    def _say(self, record: AuditRecord) -> None:
+        """Take other words, or accepted findings, from a record of the same numbers."""
+        self.record_ = record
+        self._given, self._versions = dict(record.parameters), dict(record.versions)
+        self.__dict__.pop("_kept", None)
+
+    @property
+    def breaking_point_(self) -> pd.DataFrame:
+        """With how few decisions, and true labels, of one group the verdict would turn."""
+        check_is_fitted(self)
+        return shown_breaking_point(self, self._breaking)
+
+    def _found(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._found().items() if value is not None}
+
+    def _facts(self) -> dict[str, Any]:
+        return {**super()._facts(), "_breaking": kept_breaking_point(self._breaking)}
+
+    def _take(self, facts: dict[str, Any]) -> None:
+        """Take the attributes of a record; frames of parts are rows of those of the audit."""
+        record, parts = facts["record_"], []
+        for part in record.parts:
+            own = {name: facts[f"{name}_"] for name in FRAMES}
+            own = {name: frame[frame["feature"] == part.feature].reset_index(drop=True) for name, frame in own.items()}
+            parts.append(replace(part, **own))
+        beside = dict.fromkeys(("individual_", "scan_"))
+        super()._take({**facts, **beside, "record_": replace(record, parts=tuple(parts))})
+
+    def _made(self) -> Report:
+        return audit_report(self.record_, self._breaking)
+
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         """The parameters of this fit; those that are None are not set, but `adjust`."""
-        hidden = ("estimator", "n_jobs", "verbose")
-        given = {name: value for name, value in self.get_params().items() if value is not None or name == "adjust"}
-        given |= {"metrics": "standard" if self._is_standard else [_typed(metric) for metric in metrics]}
-        given |= {"random_state": seed}
-        return {name: plain_value(value) for name, value in given.items() if name not in hidden}
+        self._keep_parameters()
+        metrics_given = "standard" if self._is_standard else [_typed(metric) for metric in metrics]
+        given = self._given | {"metrics": metrics_given, "random_state": seed}
+        set_here = (name for name in given if given[name] is not None or name == "adjust")
+        return {name: given[name] for name in set_here if name not in self._models}
+
+
+def with_impact(
+    record: AuditRecord, sample: Sample, estimator: Any, classes: tuple[Any, ...] | None, settings: Mapping[str, Any]
+) -> tuple[AuditRecord, pd.DataFrame]:
+    """Compare rates of selection with the highest one, of decisions; of scores and numbers those above the median."""
+    people = sample.everyone or sample  # of whom a feature may not be known
+    kinds, _ = kinds_of(people, estimator, settings["pos_label"])
+    scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
+    if scoring:
+        chosen = above_median(people.columns["y_pred" if "y_pred" in people.columns else "y_score"], people.counts)
+    else:
+        decisions = people.labels_of("y_pred")
+        positive = resolve_pos_label(people.labels, settings["pos_label"], classes)
+        chosen = np.array([bool(level == positive) for level in decisions.levels])[decisions.codes]
+    frames, reasons = tables_of(
+        people.sensitive,
+        Sample({"y_pred": Column("y_pred", (False, True), chosen.astype(np.intp))}, (), counts=people.counts),
+        intersections=settings["intersections"],
+        confidence_level=settings["confidence_level"],
+        method=settings["method"] if settings["method"] in ("exact", "asymptotic") else "auto",
+    )
+    frame = pd.concat(frames, ignore_index=True)
+    section = impact_report(
+        frame,
+        title="Impact table",
+        about=f"These tables have a level {APART}",
+        scoring=scoring,
+        confidence_level=settings["confidence_level"],
+        not_compared=[*map(label, map(str, reasons)), *[UNFAVORABLE] * (settings["favorable"] is False)],
+    )
+    return replace(record, beside=(*record.beside, section), impact=tuple(below_sentences(frame))), frame
 
 
 def _typed(metric: Metric) -> str:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from skfairtest._utils.text import label
 from skfairtest.audit.record import AuditPart, AuditRecord
-from skfairtest.report.plain import plain_rows
+from skfairtest.report.record import plain_rows
 
 #: What XML 1.0 cannot hold.
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

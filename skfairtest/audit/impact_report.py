@@ -159,22 +159,20 @@ def _number(head: str, field: str, write: Callable[[Any], str], *, under: bool =
     return Column(head, under="" if under else None, shows=lambda row: "" if pd.isna(row[field]) else write(row[field]))
 
 
-def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> Iterator[str]:
+def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:
     rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
-    yield (
+    few = (~table["compared"] & table["category"].notna()).any()
+    lines = {
         f"The rate is {rate}; the impact ratio is to the highest rate of the categories compared. Intervals hold for "
-        "all pairs of a table together."
-    )
-    yield (
+        "all pairs of a table together.": True,
         "Null hypothesis of each row: its rate equals the highest rate. p is adjusted for the choice of the highest "
-        f"rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}."
-    )
-    yield (
+        f"rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}.": True,
         "SDs: the difference of the two rates in standard deviations (pooled). Short of pool: how many more would have "
-        "been selected at the rate of all compared. Short of 4/5: how many more for an impact ratio of .8."
-    )
-    yield "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance."
-    if (~table["compared"] & table["category"].notna()).any():
-        yield f"Categories with one person, or less than {100 * smallest_share:g}% of the known, are not compared."
-    if table["category"].isna().any():
-        yield "Shares are of the people whose category is known; the others are counted as unknown."
+        "been selected at the rate of all compared. Short of 4/5: how many more for an impact ratio of .8.": True,
+        "Four fifths is a rule of thumb about the ratio seen, not a test: it ignores chance.": True,
+        f"Categories with one person, or less than {100 * smallest_share:g}% of the known, are not compared.": few,
+        "Shares are of the people whose category is known; the others are counted as unknown.": (
+            table["category"].isna().any()
+        ),
+    }
+    return [line for line, holds in lines.items() if holds]

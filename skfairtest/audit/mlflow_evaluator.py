@@ -7,7 +7,7 @@ from typing import Any
 from skfairtest._utils.text import label
 from skfairtest.audit.fairness_audit import FairnessAudit
 from skfairtest.readers import given_to_fit
-from skfairtest.report.plain import plain_rows
+from skfairtest.report.record import plain_rows
 
 #: What the name of a metric cannot hold in MLflow.
 _NO_NAME = re.compile(r"[^\w\-. ]")

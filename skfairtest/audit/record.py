@@ -1,22 +1,44 @@
 """What an audit found: everything that its reports say."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons import frames
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.engine import setup_of
+from skfairtest.comparisons.null_histogram import minimum_detectable, null_histogram_of
 from skfairtest.comparisons.orientation import oriented, oriented_histogram
+from skfairtest.group.spread import FEWEST, spread_of, spread_sentence
+from skfairtest.metrics import Rate
+from skfairtest.report.cells import homogeneity_sentences, records
 from skfairtest.report.draw import NullHistogram
+from skfairtest.report.mixin import PEOPLE, library_versions, names_of
 from skfairtest.report.record import Recorded
-from skfairtest.report.report import Report
-from skfairtest.report.sentences import Setup, lost_metrics, not_tested, smallest_p
+from skfairtest.report.report import Report, listed
+from skfairtest.report.sentences import (
+    FOUND,
+    NOT_FOUND,
+    Setup,
+    finding_sentence,
+    in_unit,
+    lost_metrics,
+    not_tested,
+    smallest_p,
+)
+from skfairtest.tables import Sample
 
-#: Groupings that the verdict names.
-NAMED = 3
+#: Groupings that the verdict names, and groups that are many.
+NAMED, MANY = 3, 5
+#: The frames of each part, which those of the audit are put together from.
+FRAMES = ("by_group", "comparisons", "excluded")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +88,6 @@ class AuditRecord(Recorded):
     beside: tuple[Report, ...] = ()
     impact: tuple[str, ...] = ()
     individual_verdict: str | None = None
-    homogeneity: tuple[str, ...] = ()
-    spread: tuple[str, ...] = ()
     provenance: Mapping[str, Any]
     accepted: Mapping[str, str] = field(default_factory=dict)
 
@@ -143,3 +163,72 @@ class AuditRecord(Recorded):
         if histogram is not None:
             histogram = oriented_histogram(self.parts[part].setup, self.parts[part].comparisons, row, histogram)
         return replace(self, parts=parts, null_distribution=histogram)
+
+
+def record_of(
+    results: Sequence[Result], *, subject: str, parameters: Mapping[str, Any], doubts: Sequence[str], **known: Any
+) -> AuditRecord:
+    """Return the record of an audit, made now: `doubts` are about the predictions, `known` are further fields."""
+    verdict = results[0].verdict
+    part, row = verdict.leading
+    return AuditRecord(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        title=f"Fairness audit of {subject}",
+        versions=dict(library_versions()),
+        parameters=parameters,
+        p_value_interval=verdict.limits,
+        pos_label=results[0].pos_label,
+        negative_labels=tuple(results[0].negative_labels),
+        parts=tuple(_part_of(*each, parameters) for each in zip(results, minimum_detectable(results), strict=True)),
+        leading=verdict.leading,
+        null_distribution=null_histogram_of(results[part].comparisons[row]),
+        beside=(
+            *listed("Are disparities the same in every stratum?", chain.from_iterable(map(_homogeneity, results))),
+            *listed("How much of the gaps is noise?", chain.from_iterable(map(_spread, results))),
+        ),
+        warnings=tuple(dict.fromkeys([*doubts, *(line for result in results for line in frames.cautions(result))])),
+        **known,
+    )
+
+
+def _spread(result: Result) -> list[str]:
+    """Say of one grouping how much of the gaps between many groups is noise, once for complementary rates."""
+    sample, said = result.sample, dict[tuple[float, ...], str]()
+    if type(sample) is not Sample or sample.weight is not None or sample.clusters is not None or sample.control_names:
+        return []
+    values, level = frames.by_group(result)[1](), 1 - result.settings.alpha
+    feature = label(setup_of(result).features)
+    for name in [metric.name for metric in result.metrics if isinstance(metric, Rate) and metric.value is None]:
+        rows = values[values["metric"] == name]
+        if (n_groups := int((rows["n_effective"] >= FEWEST).sum())) >= MANY:
+            found, _ = spread_of(rows, by_people=False, confidence_level=level, n_resamples=999, random_state=0)
+            key = tuple(np.round([found.observed, found.observed_range], 9).tolist())
+            said.setdefault(key, f"By {feature}: {spread_sentence(name, n_groups, found, level)}")
+    return list(said.values())
+
+
+def _homogeneity(result: Result) -> list[str]:
+    setup, shown = setup_of(result), (frames.homogeneity_columns, frames.comparisons_columns)
+    said = homogeneity_sentences(setup, *(frames.frame_of(columns(result.comparisons)) for columns in shown))
+    return [f"By {label(setup.features)}: {line}" for line in said]
+
+
+def _part_of(result: Result, detectable: Floats, parameters: Mapping[str, Any]) -> AuditPart:
+    sample, unit = result.sample, parameters["unit"]
+    assert sample is not None
+    setup = setup_of(result)
+    words: dict[str, Any] = {name: parameters.get(name) for name in ("positive_means", "favorable")}
+    setup = replace(setup, unique=setup.unique and unit == PEOPLE, **words)
+    comparisons = frames.frame_of(frames.comparisons_columns(result.comparisons))
+    comparisons.insert(len(comparisons.columns) - 2, "minimum_detectable", detectable)
+    verdicts = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
+    comparisons.insert(len(comparisons.columns) - 2, "verdict", verdicts)
+    shown = (frames.by_group(result)[1](), comparisons, frames.excluded_frame(result.excluded))
+    said = [finding_sentence(setup, row) for row in records(oriented(setup, comparisons))]
+    if unit != PEOPLE:
+        names = names_of({"_setup": setup, **dict(zip(FRAMES, shown, strict=True))})
+        said = [in_unit(sentence, unit, names) for sentence in said]
+    comparisons.insert(list(comparisons).index("method"), "sentence", pd.Series(said, dtype=object))
+    for frame in shown:
+        frame.insert(0, "feature", pd.Series([setup.features] * len(frame), dtype=object))
+    return AuditPart(sample.sensitive_names, sample.control_names, setup, *shown)

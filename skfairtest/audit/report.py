@@ -10,8 +10,7 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit.findings import findings_of
-from skfairtest.audit.grid import audit_grid
-from skfairtest.audit.headline import first_sentences, intervals_of, people_compared, shown_first
+from skfairtest.audit.first_screen import audit_grid, first_sentences, intervals_of, people_compared, shown_first
 from skfairtest.audit.provenance import call_lines
 from skfairtest.audit.record import AuditPart, AuditRecord
 from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
@@ -38,7 +37,6 @@ METHODS: dict[str, str] = {
 def methods_used(record: AuditRecord) -> list[str]:
     """Name the methods that the numbers of a record come from, and no others, by the keys of `METHODS`."""
     had: dict[str, Any] = {section.title: True for section in record.beside}
-    had["spread"] = bool(record.spread)
     # One comparison has nothing to be adjusted for.
     had[str(record.setup.adjust)] = record.n_comparisons > 1
     for part in record.parts:
@@ -94,8 +92,6 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         lead=_ranked(record, len(shown)) if shown else "",
         findings=intervals_of(record.setup, shown),
         parts=(
-            *listed("Are disparities the same in every stratum?", record.homogeneity),
-            *listed("How much of the gaps is noise?", record.spread),
             *record.beside,
             *_left_out(record),
             *map(grouping, record.parts),
@@ -212,22 +208,24 @@ def legend(record: AuditRecord) -> list[str]:
     corrected = "the p itself"
     if n > 1 and setup.adjust is not None:
         corrected = f"p, corrected for {n:,} comparisons ({ADJUSTED[setup.adjust]})"
-    rough = " and ".join(method for method in methods if not method.startswith(("exact", "undefined")))
-    about, because = ("about ", f"; about, because {rough} p-values are approximate") if rough else ("", "")
-    lines = {
-        cells.BARS: True,
-        "people: everyone in the group. n: those over whom the value is computed; small: n is below 10, and the value "
-        f"is uncertain. The interval of a value has {confidence} for that group alone.": True,
-        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.": True,
+    lines = [
+        cells.BARS,
+        "people: everyone in the group. n: those over whom the value is computed; small: below 10. The interval of "
+        f"a value has {confidence} for that group alone.",
+        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
-        f"{cells.NO_SIZE}: not even the largest one had.": True,
+        f"{cells.NO_SIZE}: not even the largest one had.",
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
-        f"true. Method: {', '.join(methods)}.": True,
-        f"adjusted p: {corrected}. A disparity is significant where it is at most {setup.alpha:g}.": True,
-        f"At most {about}{level} of audits done like this report even one false positive{because}.": familywise
-        or n == 1,
-        "Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
-        "group), this assumes that the people in these are a random sample.": any(part.pools_groups for part in parts),
-        setup.people: setup.people,
-    }
-    return [line for line, holds in lines.items() if holds]
+        f"true. Method: {', '.join(methods)}.",
+        f"adjusted p: {corrected}. A disparity is significant where it is at most {setup.alpha:g}.",
+    ]
+    if familywise or n == 1:
+        rough = " and ".join(method for method in methods if not method.startswith(("exact", "undefined")))
+        about, because = ("about ", f"; about, because {rough} p-values are approximate") if rough else ("", "")
+        lines.append(f"At most {about}{level} of audits done like this report even one false positive{because}.")
+    if any(part.pools_groups for part in parts):
+        lines.append(
+            "If a group is compared with several groups together (everyone, everyone else, the rest of a parent "
+            "group), this assumes that the people in these are a random sample."
+        )
+    return [*lines, *filter(None, [setup.people])]

@@ -20,8 +20,7 @@ from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.unknown import unknown_sentence
 from skfairtest.inference.multiplicity import FAMILYWISE, Extreme, extreme_disparity
 from skfairtest.metrics import Metric, Omnibus, Rate, disparity_of, resolve_metrics, summarized_compare
-from skfairtest.report.sentences import Setup
-from skfairtest.report.wording import are_words_unique
+from skfairtest.report.sentences import Setup, are_words_unique
 from skfairtest.tables import Sample
 
 

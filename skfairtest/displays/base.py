@@ -1,22 +1,18 @@
-"""The base classes of displays, their style, and rows of intervals on matplotlib's axes.
+"""The base classes of displays, and their style.
 
 Only fonts follow the user's matplotlib settings. Whatever differs in colour also differs in shape or hatching. Names
 from the data are never read as mathematics.
 """
 
-from __future__ import annotations
-
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import signature
-from itertools import compress
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
@@ -25,12 +21,9 @@ from skfairtest.audit import FairnessAudit
 from skfairtest.audit.record import AuditPart
 from skfairtest.comparisons.orientation import oriented
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.draw import BLUE, GREY, ORANGE, STYLE, scale_ends
-
-#: Widths of the name of a row, in a figure of its own and on axes that were given.
-WIDE, NARROW = 80, 56
-#: How a row is marked; a hollow mark has the colour of the axes.
-MARKS = {"significant": (ORANGE, "D", False), "other": (BLUE, "o", False), "few": (BLUE, "o", True)}
+from skfairtest.report.cells import compared_with, stratum_name
+from skfairtest.report.draw import STYLE
+from skfairtest.report.sentences import Setup
 
 
 class Display(ABC):
@@ -180,145 +173,62 @@ def parts_of(test: Any) -> list[AuditPart]:
     return [replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in parts]
 
 
-def named_rows(parts: Sequence[str], titles: Sequence[str], names: Iterable[Sequence[Any]]) -> tuple[list[str], str]:
-    """Name rows, with their metrics and features where there are several; and return the metric if there is one.
-
-    Examples
-    --------
-    >>> named_rows(["", ""], ["Recall", "Recall"], [("{}", "a"), ("{} against {}", "a", "b")])
-    (['a', 'a against b'], 'Recall')
-    >>> named_rows(["race", "sex"], ["Recall", "Precision"], [("{}", "a"), ("{}", "b")])
-    (['Recall, race: a', 'Precision, sex: b'], '')
-    """
-    rows, several = [], [len(set(each)) > 1 for each in (titles, parts)]
-    for title, part, (template, *pieces) in zip(titles, parts, names, strict=True):
-        about = ", ".join(compress((title, part), several))
-        rows.append(fitted(f"{{}}: {template}", about, *pieces) if about else fitted(template, *pieces))
-    return rows, "" if several[0] else titles[0]
-
-
-def stratified(name: Any, stratum: Any) -> tuple[Any, ...]:
-    """The template and the names of a row that may be of one stratum."""
-    return ("{}", name) if stratum is None else ("{} in {}", name, stratum)
-
-
-def fitted(template: str, *pieces: Any, width: int = WIDE) -> str:
-    """Fill names into a template; if that is too wide, long ones are cut so far that short ones need not be.
-
-    Examples
-    --------
-    >>> fitted("{} against {}", "African-American", "Asian", width=24)
-    'Afric…ican against Asian'
-    """
-    cut, left = [*map(label, pieces)], len(pieces)
-    room = width - display_width(template.replace("{}", ""))
-    for place in sorted(range(left), key=lambda place: display_width(cut[place])):
-        cut[place] = shorten(pieces[place], max(room // left, 6))
-        room, left = room - display_width(cut[place]), left - 1
-    return template.format(*cut)
-
-
 @contextmanager
 def canvas(display: Any, ax: Any, size: tuple[float, float] | None = None, panels: int = 1) -> Iterator[Any]:
     """Yield the axes given, or new ones of a size in inches, in this style; afterwards all settings are restored."""
     try:
         import matplotlib.pyplot as plt
-        from matplotlib import style
     except ImportError as error:
         who = type(display).__name__
         raise ImportError(f'{who} draws with matplotlib: python -m pip install "skfairtest[report]"') from error
     # A backend that turns interactive mode on, when it is loaded, does so for good.
     plt.draw_if_interactive()  # type: ignore[no-untyped-call]
     fonts: Any = plt.rcParams.find_all(r"^font\.(family|sans|serif)")
-    with style.context(["default", STYLE, dict(fonts)]):
+    with plt.style.context(["default", STYLE, dict(fonts)]):
         if ax is None:
             _, ax = plt.subplots(panels, sharex=True, layout="constrained", figsize=size)
         display.figure_ = np.ravel(ax)[0].figure
         yield ax
 
 
-def intervals(
-    ax: Any,
-    labels: Sequence[str],
-    columns: ArrayLike,
-    kinds: ArrayLike,
-    meanings: Mapping[str, str],
-    *,
-    also: Sequence[float] = (),
-    log: bool = False,
-) -> None:
-    """Draw estimates with their intervals, a row for each, from top to bottom; significant ones stand out."""
-    numbers, where = np.array(columns, dtype=float), ax.get_yaxis_transform()
-    left, right = scale_ends([numbers, also], log=log)
-    ax.set(xscale="log" if log else "linear", xlim=(left, right), ylim=(len(labels) - 0.4, -0.6))
-    plain_ticks(ax.xaxis)
-    ax.set_yticks(range(len(labels)), labels)
-    ax.tick_params(axis="y", length=0, pad=8)  # room for an arrow at the edge
-    ax.spines["left"].set_visible(False)
-    ax.hlines(range(len(labels)), 0, 1, transform=where, color=GREY, alpha=0.2, linewidth=0.8, zorder=-1)
-    for kind, (colour, marker, hollow) in MARKS.items():
-        row = np.flatnonzero(np.asarray(kinds) == kind)
-        if not len(row):
-            continue
-        style = {"color": colour, "markerfacecolor": ax.get_facecolor() if hollow else colour}
-        value, low, high = numbers[:, row]
-        ax.hlines(row, *np.clip([low, high], left, right), color=colour, zorder=2)
-        for at, size in ((low, 5), (high, 5), (value, 9)):
-            for beyond, end, arrow in ((at < left, left, "<"), (at > right, right, ">")):
-                # Nothing at all where nothing lies beyond: an empty line that is not clipped has a place all the same.
-                if beyond.any():
-                    ax.plot(np.full(beyond.sum(), end), row[beyond], arrow, markersize=size, clip_on=False, **style)
-        ax.plot(np.where(np.isfinite(value), value, np.nan), row, marker, label=meanings.get(kind), **style)
-    for place in np.flatnonzero(np.isnan(numbers[0])):
-        ax.text(0.5, place, "undefined", transform=where, color=GREY, ha="center", va="center")
-
-
-def rows_size(labels: Sequence[str]) -> tuple[float, float]:
-    """Return the inches that a plot of rows needs, with its axis and its legend."""
-    return 5.0 + 0.07 * max([20, *map(display_width, labels)]), 1.3 + 0.27 * max(len(labels), 2)
-
-
 def plain_ticks(axis: Any, text: str = "{x:g}") -> None:
-    """Write ticks as plain numbers, round ones also on a log scale that spans less than a power of ten."""
-    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+    """Write ticks as plain numbers, with round ones between powers of ten on a log scale that spans few of them."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
+    low, high = sorted(axis.get_view_interval())
+    subs = (1, 2, 5) if high < 100 * low else (1, 3) if high < 10_000 * low else (1,)
     axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    if axis.get_scale() == "log":
-        low, high = sorted(axis.get_view_interval())
-        spans = {10: (1, 1.2, 1.5, 2, 3, 4, 6, 8), 100: (1, 2, 5), 10_000: (1, 3), np.inf: (1,)}
-        subs = next(subs for span, subs in spans.items() if high < span * low)
+    if axis.get_scale() == "log" and high > 5 * low:
         axis.set_major_locator(LogLocator(subs=subs, numticks=9))
-        axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(text)
 
 
 def finish(ax: Any, *title: str | None, also: Any = None, legend: bool = True, **properties: Any) -> None:
-    """Write the title, and below the axes the legend, with the entries of `also`, other axes above.
-
-    The legend has at most three columns, and as few as the width of the axes needs.
-    """
+    """Write the title, and below the axes the legend, in columns that fit, with the entries of `also`, other axes."""
     from matplotlib.text import Text
     from matplotlib.transforms import ScaledTranslation
 
-    ax.spines[["top", "right"]].set_visible(False)
     if any(title):
         ax.set_title(shorten(", ".join(filter(None, title)), 60), x=0, horizontalalignment="left")
     ax.set(**properties)
     above = ([], []) if also is None else also.get_legend_handles_labels()
     handles, names = map(operator.add, above, ax.get_legend_handles_labels())
     if handles and legend:
-        root, most = ax.figure.figure, min(3, max(1, int(ax.bbox.width / ax.figure.dpi / 1.9)))
-        if (engine := root.get_layout_engine()) is not None:
-            engine.execute(root)
         lines = 1 + (ax.get_xlabel().count("\n") + 1 if ax.get_xlabel() else 0)
         down = ax.transAxes + ScaledTranslation(0, -(8 + 15 * lines) / 72, ax.figure.dpi_scale_trans)
+        columns = int(ax.bbox.width / ax.figure.dpi / (0.5 + 0.085 * max(map(display_width, names))))
         where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": down, "borderaxespad": 0}
-        look = {"labelcolor": ax.xaxis.label.get_color(), "handlelength": 1.6, "columnspacing": 1.2}
-        for columns in range(-(-len(names) // -(-len(names) // most)), 0, -1):
-            drawn = ax.legend(handles, names, ncols=columns, **where, **look)
-            if drawn.get_window_extent().width <= ax.bbox.width:
-                break
+        ax.legend(handles, names, ncols=min(3, max(1, columns)), labelcolor=ax.xaxis.label.get_color(), **where)
     for axis in (ax.xaxis, ax.yaxis):
         axis.get_ticklabels()  # which lets them be written
     for text in ax.findobj(Text):
         text.set(parse_math=False, usetex=False)
+
+
+def comparison_name(setup: Setup, row: Any) -> str:
+    """The name of a comparison, such as "Female against Male", with its stratum."""
+    pair = f"{label(row['group'])} against {compared_with(setup.compare, row)}"
+    if not setup.controls:
+        return pair
+    return f"{pair}{', ' if row['stratum'] is None else ' in '}{stratum_name(setup.controls, row)}"

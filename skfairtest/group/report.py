@@ -79,7 +79,6 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> tuple[str, ...]:
         "exact unconditional": f"{'Chan' if setup.margin_bounds else 'Boschloo'}'s exact test",
         "exact conditional": "the exact test given each stratum's totals" if setup.controls else "Fisher's exact test",
     }
-    used = sorted(set(comparisons["method"]))
-    methods = f"Test: {', '.join(f'{names[method]} ({method})' if method in names else method for method in used)}."
-    lines = (f"{adjusted} Gaps are computed before rounding.", setup.people, setup.controls and families, methods)
-    return tuple(filter(None, lines))
+    used = [f"{names[each]} ({each})" if each in names else each for each in sorted(set(comparisons["method"]))]
+    lines = f"{adjusted} Gaps are computed before rounding.", setup.people, setup.controls and families
+    return (*filter(None, lines), f"Test: {', '.join(used)}.")

@@ -4,7 +4,7 @@ At each threshold the test is that of two rates; a band around equality holds wh
 events.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,13 +20,12 @@ from skfairtest.inference.regions import kept_outcomes
 WORK = 10_000_000
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """A disparity at each of k thresholds, its limits, and the disparities that would not be rejected there."""
 
     disparity: Floats
-    low: Floats
-    high: Floats
+    ci_low: Floats
+    ci_high: Floats
     kept_low: Floats
     kept_high: Floats
     rejected: Booleans

@@ -31,7 +31,7 @@ from skfairtest.readers.containers import is_table, split_table
 from skfairtest.report.cells import records
 from skfairtest.report.mixin import Pages, library_versions, positive_label
 from skfairtest.report.report import Column, Report
-from skfairtest.report.sentences import equals_p, percent, points
+from skfairtest.report.sentences import equals_p, number, p_text, percent, points, span
 from skfairtest.tables import PAIRED_NAMES, Sample
 
 ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
@@ -482,7 +482,7 @@ class ModelComparison(Pages):
         p = equals_p(adjusted.max() if fairer else adjusted.min())
         told = f"{enumerated([*map(label, names)]) if names else 'none'} {' '.join(verb)} {label(self.baseline)}"
         columns = {"disparity_a": "value_a", "disparity_b": "value_b", "difference": "disparity"}
-        frame = results.rename(columns=columns).assign(concern=results["significant"] != fairer, stratum="")
+        frame = results.rename(columns=columns).assign(concern=results["significant"] != fairer, stratum=None)
         words = next(iter(self.tests.values()))._words((self.baseline, "candidate"))
         caption, first = "The strongest evidence about each candidate", Column("candidate", "name", shows="candidate")
         remarks, n, margin = [TOGETHER], len(results), self.accuracy_margin
@@ -500,12 +500,26 @@ class ModelComparison(Pages):
                 "beat the best of them on these people, by a measure that was fixed before. This does not hold for an "
                 "adaptive search, whose trials depend on earlier ones."
             )
+        shares = words.test._shares
+        more = [
+            Column(
+                "interval of the candidate",
+                shows=lambda row: span(
+                    points if row["metric"] in shares else number, row["disparity_b_low"], row["disparity_b_high"]
+                ),
+            )
+        ]
+        if margin is not None:
+            more.append(
+                Column("accuracies", shows=lambda row: " and ".join(percent(row[f"accuracy_{m}"]) for m in "ab"))
+            )
+            more.append(Column("p of accuracy", shows=lambda row: p_text(row["p_value_accuracy"])))
         return Report(
             verdict=f"Of {pluralize(n, 'candidate')}, {told} ({'largest' if fairer else 'smallest'} adjusted {p}).",
             concern=self.concern_,
             remarks=tuple(remarks),
             findings=tuple(one.verdict for name, one in found.items() if one.test.concern_ != fairer and name in names),
-            tables=(models_table(words, records(frame.reset_index()), caption, first),),
+            tables=(models_table(words, records(frame.reset_index()), caption, first, *more),),
         )
 
 

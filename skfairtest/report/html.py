@@ -26,8 +26,8 @@ except ImportError as error:
         f'the HTML report needs {error.name}: python -m pip install "skfairtest[report]"', name=error.name
     ) from error
 
-#: A number with an exponent.
-_SMALL = re.compile(r"(?:p [=<] )?\d(?:\.\d+)?e-\d+")
+#: A p-value, or a number with an exponent.
+_SMALL = re.compile(r"p [=<] \d[\d.e-]*\d|\d(?:\.\d+)?e-\d+")
 #: Rows of a table beyond which those of a page are sorted and filtered.
 LONG = 12
 
@@ -62,7 +62,7 @@ def _written(value: Any) -> Any:
 
 
 def _prose(said: str) -> Any:
-    """A text whose small numbers stay on one line: browsers break "3.0e-44" behind the hyphen."""
+    """A text whose p-values and small numbers stay on one line: browsers break "3.0e-44" behind the hyphen."""
     return Markup(_SMALL.sub(r'<span class="whole">\g<0></span>', str(escape(printable(said)))))
 
 

@@ -22,16 +22,13 @@ from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
-from skfairtest.report.plain import plain_value
-from skfairtest.report.record import decoded, encoded, frame_from, is_recorded, read_record, table_of, write_record
+from skfairtest.report import record
 from skfairtest.report.report import Report, rewritten
+from skfairtest.report.sentences import in_unit
 from skfairtest.report.text import markdown, text
-from skfairtest.report.wording import in_unit
 
 #: What rows are called unless a test says so, and the columns that hold names of the data.
-PEOPLE, NAMED = "people", (
-    "feature", "metric", "group", "other", "stratum", "subgroup", "compared_with", "category",
-)  # fmt: skip
+PEOPLE, NAMED = "people", ["feature", "metric", "group", "other", "stratum", "subgroup", "compared_with", "category"]
 #: How many labels a sentence names.
 MOST_LABELS = 5
 #: Libraries whose versions may change a number, or a drawing where it is installed.
@@ -68,8 +65,7 @@ class Pages(Answering):
 
     def _report(self) -> Report:
         """The report: made now, or that of the record that was read."""
-        kept = vars(self).get("_kept")
-        report: Report = decoded(kept) if kept else self._whole()
+        report: Report = record.decoded(vars(self)["_kept"]) if "_kept" in vars(self) else self._whole()
         return report
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | Any:
@@ -104,18 +100,14 @@ class Pages(Answering):
         ... )
         (True, ['metric', 'group'])
         """
-        return write_text(self._written(), path)
-
-    def _written(self) -> str:
-        """The record."""
-        report, facts, tables = self._report(), {}, {}
+        report, facts, tables = record.encoded(self._report()), {}, {}
         for name, value in self._facts().items():
             if isinstance(value, pd.DataFrame):
-                tables[name] = table_of(value)
+                tables[name] = record.table_of(value)
             elif name not in ("_versions", "_given", "_kept"):
-                facts[name] = encoded(value)
-        known = {"test": type(self).__name__, "versions": self._versions, "parameters": self._given}
-        return write_record({**known, "report": encoded(report), "tables": tables, "facts": facts})
+                facts[name] = record.encoded(value)
+        known = {"test": type(self).__name__, "versions": self._versions, "parameters": self._given, "report": report}
+        return write_text(record.write_record({**known, "tables": tables, "facts": facts}), path)
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
@@ -148,10 +140,10 @@ class Pages(Answering):
         >>> str(FairnessTest.from_json(test.to_json())) == str(test)
         True
         """
-        document = read_record(source, cls.__name__)
+        document = record.read_record(source, cls.__name__)
         test = cls.__new__(cls)
-        facts = {name: decoded(value) for name, value in document["facts"].items()}
-        frames = {name: frame_from(table) for name, table in document["tables"].items()}
+        facts = {name: record.decoded(value) for name, value in document["facts"].items()}
+        frames = {name: record.frame_from(table) for name, table in document["tables"].items()}
         kept = {"_versions": document["versions"], "_given": document["parameters"]}
         test._take({**facts, **frames, **kept, "_kept": document["report"]})
         return test
@@ -242,8 +234,8 @@ class ReportMixin(Pages, ModelTest):
     def _whole(self) -> Report:
         check_is_fitted(self)
         made = self._made()
-        known = getattr(self, "pos_label_", None), None, getattr(self, "negative_labels_", ())
-        labels = [] if made.headed else positive_label(*known)  # an audit's verdict says it
+        negative = getattr(self, "negative_labels_", ())
+        labels = [] if made.headed else positive_label(getattr(self, "pos_label_", None), None, negative)
         remarks = (*labels, *map("Caution: {}".format, self._cautions), *made.remarks)
         made = replace(made, title=made.title or type(self).__name__, remarks=remarks)
         if self.unit != PEOPLE:
@@ -254,8 +246,8 @@ class ReportMixin(Pages, ModelTest):
     def _facts(self) -> dict[str, Any]:
         found = {name: getattr(self, name) for name in vars(self) if name not in self._not_written}
         for name, value in self.get_params().items():
-            found[name] = None if name in self._models else value if is_recorded(value) else self._given.get(name)
-        return found
+            found[name] = value if record.is_recorded(value) else self._given.get(name)
+        return {**found, **dict.fromkeys(self._models)}
 
     def plot(self, *, ax: Any = None, **params: Any) -> Any:
         """Draw the fitted test.
@@ -324,7 +316,7 @@ class ReportMixin(Pages, ModelTest):
         """
         check_is_fitted(self)
         known = {"test": type(self).__name__, "versions": dict(self._versions), "parameters": dict(self._given)}
-        return known | {name: plain_value(value) for name, value in self._found().items()}
+        return known | {name: record.plain_value(value) for name, value in self._found().items()}
 
     def _keep_parameters(self) -> None:
         """Keep what this fit was given: parameters may be set later."""
@@ -336,7 +328,7 @@ class ReportMixin(Pages, ModelTest):
         models = {name: getattr(self, name) for name in self._models}
         self._given = {
             **{name: None if model is None else type(model).__name__ for name, model in models.items()},
-            **{name: plain_value(value) for name, value in self.get_params().items() if name not in without},
+            **{name: record.plain_value(value) for name, value in self.get_params().items() if name not in without},
         }
 
     def _found(self) -> dict[str, Any]:
@@ -378,9 +370,9 @@ def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[
     """Say which label is the positive one, if there is one, what it means, and which several labels are negative."""
     if pos_label is None:
         return []
-    meaning, others = f" ({label(means)})" if means else "", [label(plain_value(other)) for other in negative]
+    meaning, others = f" ({label(means)})" if means else "", [label(record.plain_value(other)) for other in negative]
     counted = f"; {enumerated(others, most=MOST_LABELS)} count as negative" if len(others) > 1 else ""
-    return [f"The positive label is {label(plain_value(pos_label))}{meaning}{counted}."]
+    return [f"The positive label is {label(record.plain_value(pos_label))}{meaning}{counted}."]
 
 
 @cache

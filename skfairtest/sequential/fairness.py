@@ -19,7 +19,6 @@ from skfairtest import readers
 from skfairtest._utils.base import Later, with_parameters
 from skfairtest._utils.checks import check_choice, check_number, check_probability, is_integer, is_sequence
 from skfairtest._utils.errors import ParameterError, brief, warn
-from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.engine import words_of
@@ -28,7 +27,7 @@ from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.readers.containers import series_name
 from skfairtest.report import cells
 from skfairtest.report.mixin import ReportMixin
-from skfairtest.report.plain import plain_value
+from skfairtest.report.record import plain_value
 from skfairtest.report.report import Column, Figure, Report, Table, listed, values_of
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number, smallest_p, span, written
 from skfairtest.sequential.e_process import METHODS
@@ -337,7 +336,7 @@ class SequentialFairnessTest(ReportMixin):
             raise ParameterError(
                 f"metric must be a name, or a list of names, for a state in JSON; found {brief(self.metric)}"
             )
-        return write_text(self._written(), path)
+        return super().to_json(path)
 
     def _take(self, facts: dict[str, Any]) -> None:
         super()._take(facts)

@@ -42,12 +42,6 @@ def test_changed_decisions_turn_what_the_audit_says_they_turn(thorough):
     assert row.concern == audit.concern_
 
 
-def test_an_audit_that_was_read_has_the_same_breaking_points():
-    audit = audit_of(COUNTS)
-    found = audit.breaking_point_
-    pd.testing.assert_frame_equal(FairnessAudit.from_json(audit.to_json()).breaking_point_, found)
-
-
 @pytest.mark.parametrize(
     ("params", "reason"),
     [({"intersections": False}, "intersections=True"), ({"compare": "to_highest"}, "to_highest")],

@@ -57,12 +57,6 @@ def test_a_fit_takes_a_judge_by_the_name_of_a_column(more):
     assert "y_judge=y_judge" in audit.to_text(details=True)
 
 
-def test_records_are_read_again():
-    audit = run(metrics=["accuracy", "selection_rate"])
-    again = FairnessAudit.from_json(audit.to_json())
-    assert again.to_text(details=True) == audit.to_text(details=True)
-
-
 def test_metrics_without_such_a_test_are_named():
     with pytest.warns(UndefinedMetricWarning, match="it has no test where few people have a label"):
         audit = run(metrics=["accuracy", "f1"])

@@ -5,8 +5,16 @@ import pandas as pd
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.audit.grid import MOST_ROWS, audit_grid, standings
-from skfairtest.audit.headline import FEWEST, MOST, first_sentences, highlights, shown_first
+from skfairtest.audit.first_screen import (
+    FEWEST,
+    MOST,
+    MOST_ROWS,
+    audit_grid,
+    first_sentences,
+    highlights,
+    shown_first,
+    standings,
+)
 from skfairtest.audit.report import audit_report
 
 pytestmark = pytest.mark.filterwarnings("ignore")

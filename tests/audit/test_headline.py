@@ -35,10 +35,6 @@ def test_only_the_metrics_are_named_in_which_nothing_was_found(lines):
     assert "Black people (60) in true positive rate" in said
 
 
-def test_what_was_not_left_out_takes_no_line(lines):
-    assert "Left out, and warnings" not in lines
-
-
 def test_people_who_are_left_out_do_not_count_among_the_compared():
     groups = ["a"] * 50 + ["b"] * 40 + [None] * 10
     audits = {

@@ -55,15 +55,6 @@ def test_the_verdict_is_that_of_the_comparisons(people, found):
     pd.testing.assert_frame_equal(found.comparisons_, without.comparisons_)
 
 
-def test_every_report_has_a_table_for_each_feature_and_crossing(found):
-    for report in (found.to_text(details=True), found.to_markdown(), found.to_html()):
-        section = report[report.rindex(f"{TITLE}\n" if "<html" not in report else f">{TITLE}<") :]
-        for said in ("below, significant", "too few to compare", "unknown", "short of pool", "the verdict does not"):
-            assert said in section, said
-        assert "Hsu" in report
-    assert found.to_html().count(">short of 4/5<") == 3
-
-
 def test_a_table_of_counts_has_the_same_tables():
     rng = np.random.default_rng(1)
     groups = {"sex": rng.choice(["f", "m"], 200), "town": rng.choice(["A", "B"], 200)}

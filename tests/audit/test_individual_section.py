@@ -66,17 +66,3 @@ def test_what_cannot_be_asked(model, people):
         FairnessAudit.from_predictions(y, y, sensitive_features=sex, individual=True, metrics="accuracy")
     with pytest.raises(ValueError, match="individual fairness needs a model"):
         FairnessAudit(individual=True, metrics="accuracy").fit(y, y, sensitive_features=sex)
-
-
-def test_a_test_writes_its_own_report(model, people, tmp_path):
-    X, y, sex = people
-    test = IndividualFairnessTest(model).fit(X, y, sensitive_features=sex)
-    said = test.sentences()
-    assert said[0] == str(test).splitlines()[0]
-    assert any(line.startswith("Null hypothesis: ") for line in said)
-    assert "What changes" in test.to_markdown()
-    html = test.to_html()
-    assert "Individual fairness of LogisticRegression" in html
-    assert "What changes" in html
-    test.to_html(tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_text(encoding="utf-8") == html

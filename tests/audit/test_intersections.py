@@ -1,6 +1,5 @@
 """What crossed groups are compared with: everyone else, each other, or the rest of each of their parent groups."""
 
-import json
 from functools import cache
 
 import numpy as np
@@ -286,17 +285,6 @@ def test_reports_name_the_rest_of_the_parent(selections):
         assert "each of its parent groups (the people who share all its features but one)" in report
     names = [text.get_text() for text in DisparityDisplay.from_test(found).ax_.get_yticklabels()]
     assert any("against rest of sex = f" in name for name in names)
-
-
-@pytest.mark.parametrize("compare", CHOICES)
-def test_the_record_holds_the_choice_and_is_read_as_it_was_written(selections, compare):
-    found = selections(("sex", "age"), compare)
-    text = found.to_json()
-    again = FairnessAudit.from_json(text)
-    assert again.to_json() == text
-    assert again.compare_intersections == compare == json.loads(text)["parameters"]["compare_intersections"]
-    assert again.to_html() == found.to_html()
-    pd.testing.assert_frame_equal(again.comparisons_, found.comparisons_)
 
 
 def test_names_that_would_move_the_cursor_are_escaped_in_the_label(people):

@@ -62,28 +62,3 @@ def test_predictions_and_tables_have_no_model(people, compas_table):
     table = FairnessAudit.from_table(compas_table.regroup(["sex"]), metrics="selection_rate")
     assert table.record_.provenance["entry"] == "from_table"
     assert code(table)[code(table).index("FairnessAudit.from_table(") + 1] == "table,"
-
-
-def test_the_same_data_have_one_hash_and_other_data_another(people):
-    _, y, sex = people
-    order = np.random.default_rng(1).permutation(200)
-
-    def found(y, sex):
-        return FairnessAudit.from_predictions(None, y, sensitive_features=sex).record_.provenance["data_hash"]
-
-    assert found(y[order], sex.iloc[order]) == found(y, sex)
-    assert found(1 - y, sex) != found(y, sex)
-
-
-def test_a_model_that_cannot_be_written_as_bytes_is_tested_all_the_same(people):
-    X, y, sex = people
-
-    class Closed:
-        def predict(self, X):
-            return y
-
-        def __reduce__(self):
-            raise RuntimeError("not this one")
-
-    audit = FairnessAudit(Closed()).fit(X, y, sensitive_features=sex)
-    assert audit.record_.provenance["model"] == "Closed"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit
-from skfairtest.report.plain import plain_label
+from skfairtest.report.record import plain_label
 
 
 def test_a_tuple_that_is_the_label_of_one_feature_is_kept():

@@ -15,7 +15,7 @@ from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question
-from skfairtest.report.plain import plain_value
+from skfairtest.report.record import plain_value
 
 
 @pytest.fixture(scope="module")

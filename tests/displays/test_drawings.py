@@ -11,8 +11,8 @@ import pytest
 from matplotlib.colors import to_hex
 
 from skfairtest import DisparityDisplay, FairnessTest, GroupMetricDisplay, NullDistributionDisplay, PowerDisplay
-from skfairtest._utils.text import display_width, shorten
-from skfairtest.displays.base import canvas, fitted, plain_ticks, rows_size
+from skfairtest._utils.text import display_width
+from skfairtest.displays.base import canvas, plain_ticks
 from skfairtest.report.draw import BAR, BLUE, GREY, INK, ORANGE, PALE, NullHistogram
 
 mpl.use("Agg")
@@ -133,7 +133,7 @@ def test_small_groups_are_hollow(ax):
     assert full[2] == BLUE
     assert hollow[2] == ax.get_facecolor()
     assert hollow[3] == [(0.5, 1)]
-    assert legend(ax) == ["few people", "everybody"]
+    assert legend(ax) == ["few people", "everyone"]
     assert ax.get_lines()[-1].get_xdata() == [0.3, 0.3]
 
 
@@ -217,31 +217,6 @@ def test_four_drawings_share_a_figure_without_touching():
     plt.close(fig)
 
 
-def test_names_are_cut_in_the_middle_by_their_width():
-    assert shorten("x" * 41) == "x" * 20 + "…" + "x" * 19
-    assert shorten("x" * 40) == "x" * 40
-    wide = shorten("\u4e2d" * 50, 21)
-    assert display_width(wide) <= 21
-    assert shorten("ab\ncd") == "ab\\ncd"
-    assert shorten("e\u0301" * 10, 10) == "e\u0301" * 10
-    for width in range(1, 12):
-        assert display_width(shorten("African-\u4e2d\u4e2d-American", width)) <= width
-
-
-def test_long_names_are_cut_so_that_short_ones_are_whole():
-    assert (
-        fitted("{} against {} in {}", "x" * 90, "Asian", ("f", 1), width=40)
-        == f"{'x' * 9}…{'x' * 8} against Asian in f, 1"
-    )
-    assert display_width(fitted("{}: {}", *("\u4e2d" * 90, "{0}" * 90))) <= 80
-
-
-def test_more_rows_need_more_room():
-    (width, one), (_, two), (_, three), (_, forty) = (rows_size(["a"] * n) for n in (1, 2, 3, 40))
-    assert one == two < three < forty < 13
-    assert width == rows_size([])[0] < rows_size(["x" * 40])[0] < rows_size(["x" * 80])[0] < 11
-
-
 @pytest.mark.parametrize("figsize", [(7, 4), (4, 4), (11, 4)])
 def test_a_legend_is_not_cut(figsize):
     figure, ax = plt.subplots(figsize=figsize, layout="constrained")
@@ -255,7 +230,7 @@ def test_a_legend_is_not_cut(figsize):
 
 @pytest.mark.parametrize(
     ("ends", "ticks"),
-    [((1, 1.8), "1 1.2 1.5"), ((0.2, 3), "0.2 0.5 1 2"), ((0.02, 40), "0.03 0.1 0.3 1 3 10 30"),
+    [((1, 1.8), "1 1.2 1.4 1.6 1.8"), ((0.2, 3), "0.2 0.5 1 2"), ((0.02, 40), "0.03 0.1 0.3 1 3 10 30"),
      ((1e-3, 1e60), "1 1e+07 1e+14 1e+21 1e+28 1e+35 1e+42 1e+49 1e+56")],
 )  # fmt: skip
 def test_a_log_scale_has_a_few_round_numbers(ax, ends, ticks):

@@ -11,7 +11,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-import skfairtest
 from skfairtest import FairnessTest, IndividualFairnessTest, LossRatioDisplay, Projection
 
 mpl.use("Agg")
@@ -151,7 +150,3 @@ def test_every_statistic_is_named(statistic, name, people, fitted):
         fitted.estimator, fair_metric=Projection([[1, 0]]), steps=(30, 0.01), statistic=statistic
     ).fit(*people[:2])
     assert any(name in label for label in labels(LossRatioDisplay.from_test(other)))
-
-
-def test_the_display_is_public():
-    assert "LossRatioDisplay" in skfairtest.__all__

@@ -36,23 +36,6 @@ def test_four_times_the_people_show_half_the_difference():
     assert display.detectable[0] / display.detectable[1] == pytest.approx(2, rel=0.01)
 
 
-@pytest.mark.slow
-def test_exact_sizes_are_those_of_the_function():
-    display = PowerDisplay.from_rates(0.3, n_samples=[186], method="exact")
-    both = [
-        minimum_detectable_disparity(metric="selection_rate", baseline=0.3, n_per_group=(93, 93), direction=direction)
-        for direction in ("up", "down")
-    ]
-    assert display.detectable[0] == max(map(abs, both))
-    assert "exact test" in display.ax_.get_xlabel()
-    near = PowerDisplay.from_rates(0.3, n_samples=[186])
-    assert near.detectable[0] == pytest.approx(display.detectable[0], rel=0.05)
-    conditioned = PowerDisplay.from_rates(0.3, n_samples=[186], base_rates=0.5, method="exact", disparity="ratio")
-    assert conditioned.detectable[0] > 1
-    few = PowerDisplay.from_rates(0.3, n_samples=[8, 186], method="exact")
-    assert np.isnan(few.detectable).tolist() == [True, False]
-
-
 def test_a_share_of_the_people_counts_for_a_conditioned_rate():
     half = PowerDisplay.from_rates(0.3, base_rates=0.5, n_samples=[2000])
     whole = PowerDisplay.from_rates(0.3, n_samples=[1000])
@@ -127,15 +110,12 @@ def test_line_styles_and_several_lines_on_one_drawing():
     ({"alpha": 0}, "alpha must be a number between 0 and 1; found 0"),
     ({"power": 1}, "power must be a number between 0 and 1; found 1"),
     ({"disparity": "odds"}, "disparity must be one of 'difference', 'ratio'; found 'odds'"),
-    ({"method": "guess"}, "method must be one of 'normal', 'exact'; found 'guess'"),
-    ({"shares": (1,)}, "shares must be two positive numbers"),
-    ({"shares": "ab"}, "shares must be two positive numbers"),
-    ({"shares": ("a", "b")}, "shares must be two positive numbers"),
-    ({"base_rates": 0}, "base_rates must be two positive numbers"),
-    ({"base_rates": (0.5, 1.5)}, "base_rates must be shares of people"),
+    ({"shares": (1,)}, "shares must hold one proportion for each of 2 groups"),
+    ({"shares": ("a", "b")}, "shares must be positive numbers"),
+    ({"base_rates": 0}, "base_rates must be one or two numbers above 0 and at most 1; found 0"),
+    ({"base_rates": (0.5, 1.5)}, "base_rates must be one or two numbers above 0"),
     ({"n_samples": [2]}, "n_samples must be numbers of people, each at least 4"),
     ({"n_samples": [8]}, "power=0.8 is not reached by any disparity with any of n_samples"),
-    ({"n_samples": [8], "method": "exact"}, "power=0.8 is not reached by any disparity with any of n_samples"),
     ({"n_samples": "many"}, "n_samples must be numbers of people"),
 ])  # fmt: skip
 def test_bad_arguments_are_named(params, message):

@@ -52,7 +52,7 @@ def test_a_threshold_at_which_nobody_counts_is_undefined_and_not_rejected():
     pair = Pair(*(np.array(column) for column in ([5, 1, 0], [10, 2, 0], [1, 0, 0], [10, 3, 4])))
     found = curve(pair, Scale(), 0.05, "auto")
     assert found.method == "exact"
-    for values in (found.disparity, found.low, found.high, found.kept_low, found.kept_high):
+    for values in (found.disparity, found.ci_low, found.ci_high, found.kept_low, found.kept_high):
         assert np.isnan(values).tolist() == [False, False, True]
     assert found.rejected.tolist() == [False, False, False]
     nobody = curve(pair.only(np.array([False, False, True])), Scale(), 0.05, "auto")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfairtest import FairnessAudit, FairnessTest
+from skfairtest import FairnessTest
 from skfairtest.datasets import load_berkeley
 
 BERKELEY = load_berkeley()
@@ -43,25 +43,3 @@ def test_without_strata_there_is_no_such_section():
         None, BERKELEY.y_pred, metric="selection_rate", sensitive_features=BERKELEY.sensitive_features
     )
     assert "Is the disparity the same" not in str(test)
-
-
-def test_an_audit_says_it_and_so_does_the_audit_that_is_read_again(tmp_path):
-    audit = FairnessAudit.from_predictions(None, BERKELEY.y_pred, **PEOPLE)
-    text = audit.to_json()
-    said = audit.record_.homogeneity
-    assert said[0].startswith("By sex: The disparity differs over department")
-    assert "hides opposite signs" in said[1]
-    for written in (str(audit), audit.to_markdown(), audit.to_html()):
-        assert "Are disparities the same in every stratum?" in written
-        assert "A is farthest from the disparity that all would share" in written
-    again = FairnessAudit.from_json(text)
-    assert again.to_markdown() == audit.to_markdown()
-    assert again.to_json() == text
-
-
-def test_an_audit_without_strata_is_silent_about_them():
-    audit = FairnessAudit.from_predictions(
-        None, BERKELEY.y_pred, sensitive_features=BERKELEY.sensitive_features, metrics="selection_rate"
-    )
-    assert not audit.record_.homogeneity
-    assert "same in every stratum" not in str(audit)

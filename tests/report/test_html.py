@@ -6,15 +6,13 @@ import importlib
 import re
 import sys
 from collections import Counter
-from dataclasses import replace
 from html.parser import HTMLParser
 from importlib import resources
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
-from skfairtest import FairnessAudit, Rate
+from skfairtest import FairnessAudit
 from skfairtest._utils.text import label, printable
 from skfairtest.audit.report import audit_report
 from skfairtest.report.html import fragment, page
@@ -184,30 +182,6 @@ def test_a_page_says_what_it_is_and_in_which_language(compas_record, whole):
     assert skip == {"class": "skip", "href": "#audit-main"}
 
 
-def test_the_verdict_comes_first_and_never_calls_anything_fair(compas_record, whole):
-    said = " ".join(Page(whole).words().split())
-    places = [
-        said.index(words)
-        for words in (
-            "People whose race is Other were predicted positive less often than African-American people",
-            "comparisons show a significant disparity, more than chance explains",
-            "How far each group is from the other groups",
-            "Values by race",
-            "The comparison with the strongest evidence",
-            "the null hypotheses",
-            "Statistica Neerlandica",
-            "people: everyone in the group",
-            "How to reproduce this",
-            compas_record.created,
-            "random_state=0",
-        )
-    ]
-    assert places[:3] == sorted(places[:3])
-    assert not re.search(r"\b(is|are|be) fair\b", said)
-    assert "numpy" in said
-    assert "The positive label is 1." in said
-
-
 def test_every_comparison_and_every_value_is_in_a_table(compas_record, whole):
     compas_page = Page(whole)
     rows = sum(len(part.comparisons) for part in compas_record.parts)
@@ -218,29 +192,6 @@ def test_every_comparison_and_every_value_is_in_a_table(compas_record, whole):
     assert len(headers) == groups + rows + values + excluded  # the grid has the groups, too
     marked = sum(attributes.get("class") == "concern" for attributes in compas_page.all("tr"))
     assert marked == compas_record.n_found > 0
-
-
-def test_only_methods_that_were_used_are_cited(whole):
-    assert "Boschloo" in Page(whole).words()
-    assert not any(name in Page(whole).words() for name in ("DeLong", "DiCiccio"))
-    assert "DiCiccio" in Page(audit_html(scored().record_)).words()
-
-
-def scored(metrics=("roc_auc", "calibration")):
-    random = np.random.default_rng(1)
-    score, group = random.random(400), np.repeat(list("ab"), 200)
-    return FairnessAudit.from_predictions(
-        (random.random(400) < score).astype(int), score > 0.5, y_score=score, sensitive_features=group,
-        metrics=list(metrics), n_resamples=99, random_state=0,
-    )  # fmt: skip
-
-
-def test_no_finding_is_no_proof():
-    page = Page(audit_html(scored().record_))
-    said = " ".join(page.words().split())
-    assert "No significant disparity was detected" in said
-    assert "does not prove fairness" in said
-    assert any("unproven" in each.get("class", "") for each in page.all("section"))
 
 
 def test_a_fragment_reaches_nothing_outside_of_it(compas_record):
@@ -270,56 +221,6 @@ def outer_commas(selector):
 
 def test_selectors_are_split_at_outer_commas_only():
     assert outer_commas(".a :is(b:has(c, d), e), f") == [".a :is(b:has(c, d), e)", " f"]
-
-
-def test_two_audits_in_one_notebook_share_no_id(compas_record, hostile_record):
-    ids = [re.findall(r'\bid="([^"]+)"', audit_fragment(record)) for record in (compas_record, hostile_record)]
-    assert not set(ids[0]) & set(ids[1])
-
-
-@pytest.mark.slow
-def test_many_groups_stay_readable():
-    random = np.random.default_rng(0)
-    group = np.repeat([f"group {i}" for i in range(40)], 20)
-    with pytest.warns(UserWarning, match="40 distinct values"):
-        audit = FairnessAudit.from_predictions(
-            None, random.integers(0, 2, 800), sensitive_features={"g": group}, metrics="selection_rate", random_state=0
-        )
-    text = audit_html(audit.record_)
-    page = Page(text)
-    assert len(text) < 2e6
-    # The comparisons, the groups, and the rows of the grid.
-    assert sum(each["scope"] == "row" for each in page.all("th")) == 780 + 40 + 40
-    assert page.all("details")
-
-
-def test_ratios_strata_and_metrics_of_everybody_have_their_rows(berkeley_table):
-    audit = FairnessAudit.from_table(berkeley_table, metrics=["selection_rate"], disparity="ratio", random_state=0)
-    page = Page(audit_html(audit.record_))
-    said = " ".join(page.words().split())
-    assert "Mantel" in said
-    assert "Laud" in said
-    assert "Boschloo" in said
-    assert "all department" in said
-    random = np.random.default_rng(0)
-    audit = FairnessAudit.from_predictions(
-        random.integers(0, 2, 60), random.integers(0, 2, 60), sensitive_features=random.integers(0, 2, 60),
-        metrics="normalized_mutual_info", n_resamples=99, random_state=0,
-    )  # fmt: skip
-    page = Page(audit_html(audit.record_))
-    assert "all groups" in page.words()
-
-
-def test_what_was_left_out_is_said(compas_record):
-    random = np.random.default_rng(0)
-    y, group = random.integers(0, 2, 40), np.array(["a"] * 20 + ["b"] * 19 + ["alone"])
-    with pytest.warns(UserWarning, match="alone"):
-        audit = FairnessAudit.from_predictions(
-            None, y, sensitive_features=group, metrics=Rate("chosen", event="y_pred"), random_state=0
-        )
-    page = Page(audit_html(replace(audit.record_, warnings=("one warning",))))
-    assert "fewer than 2 people" in page.words()
-    assert "one warning" in page.words()
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
@@ -354,17 +255,10 @@ def test_text_and_drawings_stand_out_from_what_is_behind_them(whole, place):
     assert contrast(shown["bar"], shown["orange"]) >= 1.2
 
 
-def test_limits_of_a_drawn_p_value_say_what_they_are():
-    said = " ".join(Page(audit_html(scored(("brier_score",)).record_)).words().split())
-    assert re.search(
-        r"With infinitely many resamples, the p-value would lie between \S+ and \S+ \(95% limits\)\.", said
-    )
-
-
 def test_small_numbers_stay_on_one_line():
-    text = page(Report(title="Title", verdict="<b> p = 3.0e-44, -1", findings=("2e-5 & more",)))
+    text = page(Report(title="Title", verdict="<b> p = 3.0e-44, -1", findings=("2e-5 & p = 0.005.",)))
     assert '&lt;b&gt; <span class="whole">p = 3.0e-44</span>, -1' in text
-    assert '<li><span class="whole">2e-5</span> &amp; more</li>' in text
+    assert '<li><span class="whole">2e-5</span> &amp; <span class="whole">p = 0.005</span>.</li>' in text
 
 
 def test_a_name_is_divided_between_its_words():

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessTest
-from skfairtest.report.sentences import Setup, finding_sentence, gap_sentence, null_sentence, turned
-from skfairtest.report.wording import people_of, sides_of, worse_when
+from skfairtest.report.sentences import (
+    Setup,
+    finding_sentence,
+    gap_sentence,
+    null_sentence,
+    people_of,
+    sides_of,
+    turned,
+    worse_when,
+)
 
 RATE = {"selection_rate": ("are predicted positive", "all people")}
 
