@@ -165,10 +165,6 @@ def _design(
         check_clusters(sample, settings)
     kept = kept_groups(sample, excluded, settings, len(metrics))
     check_how_many(sample, len(kept), len(metrics), settings)
-    excluded += [
-        Exclusion(None, group, None, stratum, f"fewer than {least} people: left out of the table before", 0, 0, 0)
-        for group, stratum, least in sample.suppressed
-    ]
     for metric in metrics:
         if isinstance(metric, Omnibus):
             check_omnibus(metric, settings, alone=len(metrics) == 1)

@@ -236,13 +236,8 @@ def named_unknown(column: Column) -> Column:
     name, taken = UNKNOWN, {level.casefold() for level in column.levels if isinstance(level, str)}
     while name in taken:
         name = f"({name})"
-    return with_value(column, name, column.codes < 0)
-
-
-def with_value(column: Column, value: Any, rows: Booleans) -> Column:
-    """A column with another value in some rows."""
-    levels = sort_levels({*column.levels, value})
-    codes = np.where(rows, levels.index(value), column.among(levels).codes)
+    levels = sort_levels({*column.levels, name})
+    codes = np.where(column.codes < 0, levels.index(name), column.among(levels).codes)
     return replace(column, levels=tuple(levels), codes=small(codes, len(levels)))
 
 

@@ -23,7 +23,7 @@ from skfairtest.readers.levels import distinct
 from skfairtest.readers.numbers import Probabilities, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables import rows as tabular
-from skfairtest.tables.count_table import CountTable, Suppressed, key_labels
+from skfairtest.tables.count_table import CountTable, key_labels
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -116,8 +116,8 @@ class Sample:
 
     `columns` holds ``y_true``, ``y_pred`` and ``y_score``, or ``y_pred_a``, ``y_pred_b`` and scores. `counts` has the
     people of each row (None: one). `summed`: only sums of weights are known, so that rows stand for people with these
-    sums. `suppressed` lists groups left out of a table. `everyone` includes people of unknown group, with codes -1.
-    `named`: people of unknown group are here as a group.
+    sums. `everyone` includes people of unknown group, with codes -1. `named`: people of unknown group are here as a
+    group.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -128,7 +128,6 @@ class Sample:
     clusters: Column | None = None
     score_bins: ScoreBins | None = None
     summed: bool = False
-    suppressed: tuple[Suppressed, ...] = ()
     everyone: "Sample | None" = None
     named: bool = False
 
@@ -187,7 +186,6 @@ class Sample:
             None if weight is None else read_weights(weight),
             score_bins=table.score_bins,
             summed=weight is not None,
-            suppressed=table.suppressed,
         )
 
     def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
@@ -261,7 +259,6 @@ class Sample:
             of(self.clusters),
             self.score_bins,
             self.summed,
-            self.suppressed,
         )
 
     def table(self, names: Iterable[str]) -> CountTable:

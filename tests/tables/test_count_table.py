@@ -363,3 +363,21 @@ def test_marginal_sums_over_cells(table):
     assert table.marginal(["y_pred", "y_true"]) == table
     with pytest.raises(ValueError, match="'y_score' is not among the cells, which are 'y_true'"):
         table.marginal("y_score")
+
+
+def test_a_feature_of_a_weighted_table_is_not_called_weight():
+    frame = pd.DataFrame({"weight": ["light", "heavy"] * 3, "hired": [0, 1, 1] * 2, "w": 1.5})
+    with pytest.raises(ValueError, match="sensitive_features: a feature is named 'weight'"):
+        CountTable.from_frame(frame, y_pred="hired", sensitive_features="weight", sample_weight="w")
+    assert CountTable.from_frame(frame, y_pred="hired", sensitive_features="weight").n_samples == 6
+
+
+def test_tables_with_and_without_weights_do_not_add():
+    frame = pd.DataFrame({"sex": list("fm"), "hired": [0, 1], "w": [1.0, 2.0]})
+    asked = {"y_pred": "hired", "sensitive_features": "sex"}
+    weighted, plain = (CountTable.from_frame(frame, sample_weight=w, **asked) for w in ("w", None))
+    with pytest.raises(ValueError, match="only one of them has weights"):
+        weighted + plain
+    twice = weighted + weighted
+    np.testing.assert_array_equal(twice.weights, 2 * weighted.weights)
+    assert list(weighted.to_frame()) == ["sex", "y_pred", "count", "weight", "squared_weight"]
