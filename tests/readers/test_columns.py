@@ -130,12 +130,6 @@ def test_whatever_turns_into_an_array_is_read_as_one():
     assert (first.levels, second.levels) == ((1, 3), (2, 4))
 
 
-def test_polars_is_read_without_pyarrow(monkeypatch):
-    monkeypatch.setattr("skfairtest.readers.containers.find_spec", lambda name: None)
-    for values, levels in VALUES.values():
-        assert read_column(pl.Series(values), "y_true").levels == levels
-
-
 @pytest.mark.parametrize("container", [range(3), memoryview(b"\0\1\2"), pd.RangeIndex(3)])
 def test_other_sequences_are_read_as_arrays(container):
     assert read_column(container, "y_true").levels == (0, 1, 2)
