@@ -227,16 +227,7 @@ def given_to_fit(X: Any, y: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, 
 
 def _looked_up(X: Any, values: Any, parameter: str) -> Any:
     known = X.columns if isinstance(X, pd.DataFrame) else getattr(X, "column_names", getattr(X, "columns", ()))
-    if isinstance(values, str):
-        if len(known) and values not in known:
-            raise ParameterError(
-                f"{parameter}={brief(values)}: X has no column of this name; its columns are {listed(list(known))}. "
-                f"Pass one of these, or the column itself, for example df[{brief(values)}]."
-            )
-        if not len(known):
-            one_dimensional(values, parameter)  # which refuses it
-        return named_columns(X, [values], parameter)[values]
-    if is_integer(values) and values in known:
+    if len(known) and (isinstance(values, str) or (is_integer(values) and values in known)):
         return named_columns(X, [str(values)], parameter)[str(values)]
     # Groups may be a long list: names are few, and not one for each person.
     is_list = isinstance(values, list | tuple | np.ndarray | pd.Index) and 0 < len(values) < max(len(known), 2) + 1
@@ -277,24 +268,20 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any
     >>> named_columns({"sex": ["f", "m"], "age": [1, 2]}, ["sex"], "sensitive_features")
     {'sex': ['f', 'm']}
     """
-    instead = (
-        "keep the column in X (a ColumnTransformer inside the model can drop it), or leave "
-        f"{parameter}=None and pass the groups by metadata routing."
-    )
-    given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
     table = split_table(X, "X") if is_table(X) else []
-    found, known = dict(table), [name for name, _ in table if name is not None]
-    twice = [name for name in names if known.count(name) > 1]
-    if twice:
-        raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
+    known = [name for name, _ in table if name is not None]
+    problem = ""
     if not known:
+        problem = f"X ({type(X).__name__}) has no column names here: pass a DataFrame"
+    elif twice := [name for name in names if known.count(name) > 1]:
+        problem = f"X has several columns named {listed(twice)}: give each its own name"
+    elif missing := [name for name in names if name not in known]:
+        problem = f"X has no column {listed(missing)} here; its columns are {listed(known)}"
+    if problem:
+        given = names[0] if len(names) == 1 else list(names)
         raise ParameterError(
-            f"{given} names a column, but X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
+            f"{parameter}={given!r}: {problem}. Keep the column in X (a ColumnTransformer inside the model can drop it), "
+            "or pass the groups themselves, by metadata routing if no argument takes them."
         )
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise ParameterError(
-            f"{given}: X has no column {listed(missing)} here; its columns are {listed(known)}. "
-            f"{instead[0].upper()}{instead[1:]}"
-        )
-    return {name: found[name] for name in names}
+    columns = dict(table)
+    return {name: columns[name] for name in names}
