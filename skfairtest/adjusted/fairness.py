@@ -381,7 +381,7 @@ class AdjustedFairnessTest(GroupsTest):
             pos_label, values = None, [numbers(column, column.name) for column in used]
         else:
             if len(y_pred) >= FEW_PEOPLE:
-                readers.check_codings({column.name: column.levels for column in used})
+                readers.check_vocabularies({column.name: column.levels for column in used}, all_classes=True)
             pos_label = readers.resolve_pos_label(levels, self.pos_label, classes)
             values = [np.array([float(level == pos_label) for level in column.levels])[column.codes] for column in used]
         if callable(self.of):

@@ -236,7 +236,7 @@ class CorrelationFairnessTest(GroupsTest):
                 "of=lambda y_true, y_pred: ..., which returns a number per person"
             )
         if sample.n_samples >= FEW_PEOPLE and [len(column.levels) for column in columns.values()] == [2, 2]:
-            readers.check_codings({name: column.levels for name, column in columns.items()})
+            readers.check_vocabularies({name: column.levels for name, column in columns.items()}, all_classes=True)
         strange = set(columns["y_true"].levels).difference(classes) if len(classes) == 2 and "y_true" in columns else ()
         if strange:
             raise ParameterError(

@@ -7,7 +7,6 @@ from skfairtest.readers.columns import (
     Column,
     Numbers,
     check_classes,
-    check_codings,
     check_labels,
     check_same_people,
     check_vocabularies,

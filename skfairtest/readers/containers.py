@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from skfairtest._utils.checks import is_integer
-from skfairtest._utils.errors import ParameterError, brief, warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest.readers.levels import listed
 
 #: What pandas, polars and pyarrow call types of categories.
@@ -280,8 +280,8 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any
     if problem:
         given = names[0] if len(names) == 1 else list(names)
         raise ParameterError(
-            f"{parameter}={given!r}: {problem}. Keep the column in X (a ColumnTransformer inside the model can drop it), "
-            "or pass the groups themselves, by metadata routing if no argument takes them."
+            f"{parameter}={given!r}: {problem}. Keep the column in X (a ColumnTransformer inside the model can drop "
+            "it), or pass the groups themselves, by metadata routing if no argument takes them."
         )
     columns = dict(table)
     return {name: columns[name] for name in names}
