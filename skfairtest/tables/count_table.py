@@ -334,7 +334,6 @@ class CountTable:
         sample_weight: str | None = None,
         y_score: str | None = None,
         score_bins: Any = None,
-        prediction_threshold: float | None = None,
     ) -> Self:
         """Count people with the engine of a frame: only the counts are loaded into Python's memory.
 
@@ -355,9 +354,6 @@ class CountTable:
             A number of bins with about equally many people (scores are rounded to a 2,000th of their range or finer),
             the edges between bins, or the `score_bins` of another table: only tables with the same bins can be added.
             Tests report how far bins may have moved a value.
-        prediction_threshold : float, optional
-            With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
-            counted only if there are `score_bins`.
 
         Returns
         -------
@@ -390,7 +386,6 @@ class CountTable:
                 sample_weight,
                 y_score,
                 None if score_bins is None else check_edges(score_bins),
-                prediction_threshold,
             ),
         )
         for place, column in enumerate(columns[: len(control) + len(sensitive)]):

@@ -109,20 +109,6 @@ def test_weights_are_summed(engine, people, tmp_path):
             np.testing.assert_allclose(table.weights[0, group, cell], expected, rtol=1e-12)
 
 
-@pytest.mark.in_turn(2)
-@pytest.mark.parametrize("engine", EVERY_ENGINE)
-def test_a_threshold_makes_predictions(engine, people, tmp_path):
-    table = CountTable.from_frame(
-        frame_of(engine, people, tmp_path),
-        y_true="qualified",
-        y_score="score",
-        prediction_threshold=0.6,
-        sensitive_features="flag",
-    )
-    decided = (people["score"] >= 0.6).astype(int)
-    assert table == CountTable.from_predictions(people["qualified"], decided, sensitive_features=people[["flag"]])
-
-
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 @pytest.mark.parametrize(
     ("column", "parameter"),
@@ -161,7 +147,6 @@ def test_nan_and_null_are_one_kind_of_missing(engine, tmp_path):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"y_score": "x", "prediction_threshold": 0.5}, r"y_score \(column 'x'\) (has 40 missing|holds NaN)"),
         ({"y_score": "x", "score_bins": 4}, r"y_score \(column 'x'\) has 40 missing values among 200: .* frame\.$"),
         ({"y_pred": "y", "sample_weight": "x"}, r"sample_weight \(column 'x'\) (has 40 missing|holds NaN)"),
         ({"y_pred": "y", "control_features": "x"}, r"control_features \(column 'x'\) has 40 missing values among 200"),
@@ -283,20 +268,9 @@ def test_bins_are_checked(bins, message, people):
         CountTable.from_frame(people, y_true="qualified", y_score="score", score_bins=bins, sensitive_features="kind")
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"y_score": "score", "prediction_threshold": "half"}, "prediction_threshold must be a number; found 'half'"),
-        ({"y_score": "score", "prediction_threshold": np.nan}, "prediction_threshold must be a number; found nan"),
-        ({"y_pred": "approved", "score_bins": 8}, "score_bins needs scores: pass y_score"),
-        ({"prediction_threshold": 0.5}, "makes predictions from y_score: pass y_score"),
-        ({"y_score": "score", "y_pred": "approved", "prediction_threshold": 0.5}, "pass y_score, and leave y_pred out"),
-        ({"y_score": "score", "y_true": "kind", "prediction_threshold": 0.5}, "y_true holds 'high', 'low'"),
-    ],
-)
-def test_thresholds_are_checked(asked, message, people):
-    with pytest.raises(ValueError, match=message):
-        CountTable.from_frame(people, sensitive_features="name", **asked)
+def test_bins_need_scores(people):
+    with pytest.raises(ValueError, match="score_bins needs scores: pass y_score"):
+        CountTable.from_frame(people, y_pred="approved", score_bins=8, sensitive_features="name")
 
 
 @pytest.mark.parametrize("engine", ["pandas", "dask"])

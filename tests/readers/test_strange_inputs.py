@@ -111,10 +111,6 @@ PARAMETERS = {
     "a list of a weight": (lambda: framed(sample_weight=["s"]), "sample_weight must be the name of a column"),
     "a number in place of a name": (lambda: framed(sensitive_features=0), "sensitive_features takes names of columns"),
     "a number among names": (lambda: framed(control_features=[0]), "control_features takes names of columns"),
-    "a huge threshold": (
-        lambda: framed(y_score="s", prediction_threshold=MANY),
-        "prediction_threshold must be a number",
-    ),
     "huge bins": (lambda: framed(y_score="s", score_bins=MANY), "score_bins"),
     "a huge margin": (of_memory(margin=MANY), "margin must be a number"),
     "alpha is text": (entropy(alpha="x"), "alpha must be a number"),
