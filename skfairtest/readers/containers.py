@@ -95,7 +95,7 @@ def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
         frame = nw.from_native(data)
         if isinstance(frame, nw.LazyFrame):
             raise ParameterError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
-        return [(column.name, column.to_native()) for column in frame.iter_columns()]
+        return [(name, frame[name].to_native()) for name in frame.columns]
     array = np.asarray(data)
     if array.dtype.names is not None:
         return [(name, array[name]) for name in array.dtype.names]

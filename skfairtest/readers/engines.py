@@ -133,19 +133,15 @@ class Frame:
                 f"frame must be a data frame of pandas, polars, pyarrow, DuckDB, PySpark, Dask or ibis; found type "
                 f"{module}.{type(frame).__name__}"
             )
-        names, engine = known.collect_schema().names(), known.implementation.name
+        names = known.collect_schema().names()
         places = [f"column {place}" for place in range(len(names))]
-        if engine == "POLARS":
-            known = known.rename(dict(zip(names, places, strict=True)))
-        elif engine.startswith("PYSPARK"):
+        if known.implementation.is_pyspark():
             known = nw.from_native(known.to_native().toDF(*places))
-        elif engine == "DUCKDB":
-            quoted = (name.replace('"', '""') for name in names)
-            known = nw.from_native(
-                known.to_native().project(", ".join(f'"{a}" AS "{b}"' for a, b in zip(quoted, places, strict=True)))
-            )
+        elif known.implementation.is_duckdb():
+            by_number = (f'#{number} AS "{place}"' for number, place in enumerate(places, 1))
+            known = nw.from_native(known.to_native().project(", ".join(by_number)))
         else:
-            places = names
+            known = known.rename(dict(zip(names, places, strict=True)))
         schema = known.collect_schema()
         types = {name: schema[place] for name, place in zip(names, places, strict=True)}
         return cls(known.lazy(), dict(zip(names, places, strict=True)), types)
