@@ -323,7 +323,10 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
         return
     if type(index) is not type(other) or index.dtype != other.dtype:
         # Labels of different kinds are compared one by one: pandas would convert them, or refuse.
-        index, other = (_one_by_one(labels) for labels in (index, other))
+        index, other = (
+            labels.to_flat_index() if isinstance(labels, pd.MultiIndex) else labels.astype(object)
+            for labels in (index, other)
+        )
     shared = index.isin(other)
     if by_position and shared.any():
         return
@@ -339,10 +342,6 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
         f"{first} and {second} have pandas indexes that {found}: align them (for example with "
         ".loc or .reindex) or pass arrays (.to_numpy()) if the order is right as it is."
     )
-
-
-def _one_by_one(index: "pd.Index[Any]") -> "pd.Index[Any]":
-    return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index.astype(object)
 
 
 MAX_LABELS = 1000

@@ -1,13 +1,12 @@
 """Scores in bins: which scores share a bin, the value that represents them, and how far apart they are."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.checks import is_integer
+from skfairtest._utils.checks import check_number, finite_numbers, is_integer, is_sequence
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats, Integers, Positions
 
@@ -129,20 +128,16 @@ def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":
     if isinstance(score_bins, ScoreBins):
         return score_bins
     if is_integer(score_bins):
-        if not 2 <= score_bins <= MOST_BINS:
-            raise ParameterError(f"score_bins must be at least 2, and at most {MOST_BINS:,}; found {score_bins}")
+        check_number("score_bins", score_bins, 2, MOST_BINS, whole=True, bounds="[]")
         return int(score_bins)
-    if isinstance(score_bins, Sequence | np.ndarray) and not isinstance(score_bins, str):
-        edges = np.asarray(score_bins)
-        if edges.ndim == 1 and edges.size and edges.dtype.kind in "iuf":
-            edges = edges.astype(float) + 0.0
-            if len(edges) > MOST_EDGES:
-                raise ParameterError(
-                    f"score_bins holds {len(edges):,} edges, more than {MOST_EDGES}: pass the number of bins, whose "
-                    "edges are found in the data, or the score_bins of another table"
-                )
-            if np.isfinite(edges).all() and (np.diff(edges) > 0).all():
-                return edges
+    edges = finite_numbers(score_bins) + 0.0 if is_sequence(score_bins) else np.zeros(0)
+    if len(edges) > MOST_EDGES:
+        raise ParameterError(
+            f"score_bins holds {len(edges):,} edges, more than {MOST_EDGES}: pass the number of bins, whose edges are "
+            "found in the data, or the score_bins of another table"
+        )
+    if edges.size and (np.diff(edges) > 0).all():
+        return edges
     raise ParameterError(
         "score_bins must be a number of bins of about equally many people, the increasing edges between bins, or "
         f"the score_bins of another table; found {brief(score_bins)}"

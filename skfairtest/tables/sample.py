@@ -239,26 +239,23 @@ class Sample:
         return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
 
     def _of(self, rows: Positions, control: tuple[Column, ...]) -> "Sample":
-        """Some of the people, with the values that somebody of them has."""
+        """Some of the people, with the values that any of them has."""
 
         def of(column: Any) -> Any:
-            return (
-                tabular.used(column, rows)
-                if isinstance(column, Column)
-                else None
-                if column is None
-                else column.take(rows)
-            )
+            if isinstance(column, Column):
+                return tabular.used(column, rows)
+            return None if column is None else column.take(rows)
 
-        return Sample(
-            {name: of(column) for name, column in self.columns.items()},
-            tuple(of(column) for column in self.sensitive),
-            tuple(of(column) for column in control),
-            None if self.counts is None else self.counts[rows],
-            of(self.weight),
-            of(self.clusters),
-            self.score_bins,
-            self.summed,
+        return replace(
+            self,
+            columns={name: of(column) for name, column in self.columns.items()},
+            sensitive=tuple(map(of, self.sensitive)),
+            control=tuple(map(of, control)),
+            counts=None if self.counts is None else self.counts[rows],
+            weight=of(self.weight),
+            clusters=of(self.clusters),
+            everyone=None,
+            named=False,
         )
 
     def table(self, names: Iterable[str]) -> CountTable:

@@ -221,7 +221,7 @@ REFUSED = [
     ({"score_bins": 8}, "score_bins needs scores: pass y_score"),
     ({"y_score": "score"}, r"y_score has 20,000 distinct values.*score_bins=1024"),
     ({"y_score": "infinite", "score_bins": 2}, "y_score='infinite' must hold finite numbers"),
-    ({"y_score": "score", "score_bins": 1}, "score_bins must be at least 2"),
+    ({"y_score": "score", "score_bins": 1}, "score_bins must be an integer of at least 2"),
     ({"y_score": "score", "score_bins": [0.5, 0.2]}, "increasing edges"),
     ({"y_score": "score", "score_bins": "quantile"}, "increasing edges"),
     ({"y_score": "score", "score_bins": True}, "increasing edges"),
