@@ -59,10 +59,6 @@ class Question:
         """Parameter and column of all that people are grouped by as it is."""
         return [*self.features, *self.labels.items()]
 
-    def called(self, parameter: str, name: str) -> str:
-        """The name of a column in a table."""
-        return parameter if parameter in self.labels else name
-
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Parameter and column of everything that is read."""
@@ -323,7 +319,8 @@ def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None
         values = found[f"key{place}"]
         missing = values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
         _check_present(parameter, name, counts, counts[missing.to_numpy()])
-        columns.append(read_column(values.to_native(), parameter, name=question.called(parameter, name)))
+        called = parameter if parameter in question.labels else name
+        columns.append(read_column(values.to_native(), parameter, name=called))
     weights = None if question.weight is None else _read_weights(found, question.weight, counts)
     if scores is None:
         return columns, counts, weights, None
