@@ -96,7 +96,7 @@ def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
         if isinstance(frame, nw.LazyFrame):
             raise ParameterError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
         return [(name, frame[name].to_native()) for name in frame.columns]
-    array = np.asarray(data)
+    array = np.asanyarray(data)  # which keeps masks
     if array.dtype.names is not None:
         return [(name, array[name]) for name in array.dtype.names]
     if array.ndim != 2:

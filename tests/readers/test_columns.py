@@ -98,6 +98,14 @@ def test_missing_values_are_an_error_that_names_the_column_and_how_many(containe
         read_columns({"sex": values}, "sensitive_features", default_name="s")
 
 
+@pytest.mark.parametrize("kind", [None, [("sex", int), ("age", int)]], ids=["array", "records"])
+def test_masked_values_of_tables_are_missing(kind):
+    values = [(1, 2), (3, 4), (5, 6)]
+    data = np.ma.array(values, dtype=kind, mask=[(False, True), (False, False), (False, False)])
+    with pytest.raises(ValueError, match="has 1 missing value among 3"):
+        read_columns(data, "sensitive_features", default_name="s")
+
+
 def test_arrow_dictionaries_with_unsigned_indices_are_read_by_value():
     indices = pa.array([1, 0, None], pa.uint32())
     values = pa.DictionaryArray.from_arrays(indices, ["b", "a"])
