@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as folder:
     for month in range(1, 13):
         people = connection.sql(f"SELECT * FROM '{folder}/*/*.parquet' WHERE month = {month}")
         months[month] = CountTable.from_frame(people, y_true="qualified", y_pred="approved", sensitive_features="sex")
-        months[month].save(f"{folder}/{month}.json")  # a few hundred bytes, from which every later test starts
+        months[month].to_frame().to_csv(f"{folder}/{month}.csv")  # a few hundred bytes: CountTable.from_counts reads it
 
     year = months[1].merge(*(months[month] for month in range(2, 13)))
     print(FairnessTest.from_table(year, metric="equalized_odds"))

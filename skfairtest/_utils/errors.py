@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import update_wrapper
-from types import FunctionType
 from typing import Any, TypeVar, cast
 
 from skfairtest._utils.text import enumerated
@@ -321,6 +320,4 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
             forget(*args[:1])
             raise
 
-    # In the module of the function itself: doctest looks for its examples there.
-    made = FunctionType(answering.__code__, function.__globals__, closure=answering.__closure__)
-    return cast(Function, update_wrapper(made, function))
+    return cast(Function, update_wrapper(answering, function))

@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 
-#: Seconds of work from which on processes are worth starting: they import the package before they begin.
+#: Seconds of work after which processes are worth starting: they import the package before they begin.
 STARTING = 2.0
 
 
@@ -56,37 +56,21 @@ def one_thread() -> Iterator[None]:
 
 
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
-    """Call a function with each piece of work; give the results in the order of the pieces, as they come."""
-    backend, _ = get_active_backend()
+    """Call a function with each piece of work; yield the results in the order of the pieces."""
     workers: int = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
-    is_local = type(backend).__module__ == "joblib._parallel_backends"
-    if is_local and workers == 1:
-        yield from (call(*piece) for piece in pieces)
+    is_local = type(get_active_backend()[0]).__module__ == "joblib._parallel_backends"
+    began, remaining = time.perf_counter(), iter(pieces)
+    for piece in remaining:
+        if not is_local or (workers > 1 and time.perf_counter() - began > STARTING):
+            break
+        yield call(*piece)
+    else:
         return
-    listed = list(pieces)
-    if is_local:
-        if listed:
-            began, (first, *listed) = time.perf_counter(), listed
-            result = call(*first)
-            seconds = time.perf_counter() - began
-            yield result
-            if len(listed) * seconds >= STARTING:
-                yield from _parallel(n_jobs)(delayed(call)(*piece) for piece in listed)
-                return
-        yield from (call(*piece) for piece in listed)
-        return
-    shares = [share for share in np.array_split(np.arange(len(listed)), workers) if len(share)]
-    for results in _parallel(n_jobs)(delayed(_several)(call, [listed[i] for i in share]) for share in shares):
+    listed = [piece, *remaining]
+    shares = [[listed[i] for i in share] for share in np.array_split(np.arange(len(listed)), workers) if len(share)]
+    for results in Parallel(n_jobs=n_jobs)(delayed(_several)(call, share) for share in shares):
         yield from results
 
 
 def _several(call: Callable[..., T], pieces: Sequence[tuple[Any, ...]]) -> list[T]:
     return [call(*piece) for piece in pieces]
-
-
-def _parallel(n_jobs: int | None) -> Parallel:
-    """A runner of delayed calls that gives their results one by one, as they come where the backend can do that."""
-    try:
-        return Parallel(n_jobs=n_jobs, return_as="generator")
-    except ValueError:  # such a backend ("multiprocessing") returns all results together
-        return Parallel(n_jobs=n_jobs)

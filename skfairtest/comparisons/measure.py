@@ -37,9 +37,9 @@ from skfairtest.readers import (
     LABELS,
     Numbers,
     check_classes,
-    check_codings,
     check_labels,
     check_magnitude,
+    check_vocabularies,
     resolve_pos_label,
 )
 from skfairtest.tables import CountTable, Kinds, Sample
@@ -165,10 +165,6 @@ def _design(
         check_clusters(sample, settings)
     kept = kept_groups(sample, excluded, settings, len(metrics))
     check_how_many(sample, len(kept), len(metrics), settings)
-    excluded += [
-        Exclusion(None, group, None, stratum, f"fewer than {least} people: left out of the table before", 0, 0, 0)
-        for group, stratum, least in sample.suppressed
-    ]
     for metric in metrics:
         if isinstance(metric, Omnibus):
             check_omnibus(metric, settings, alone=len(metrics) == 1)
@@ -201,7 +197,7 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
     check_classes(getattr(sample.columns.get("y_true"), "levels", ()), classes, asked)
     levels = {name: getattr(sample.columns.get(name), "levels", ()) for name in LABELS if name in read}
     if len(levels) > 1 and sample.n_samples >= FEW_PEOPLE:
-        check_codings(levels)
+        check_vocabularies(levels, all_classes=True)
     labels, needing = sample.labels, [metric for metric in metrics if metric.needs_pos_label]
     if needing:
         by_truth = not any(metric.reads & {"y_pred", "y_pred_a"} for metric in needing)  # predictions are scores

@@ -136,7 +136,7 @@ class OutcomeTest(GroupsTest):
                 f"{classes[0]!r} and {classes[1]!r}"
             )
         if len(used) == 2 and len(used[0]) >= FEW_PEOPLE and all(len(column.levels) == 2 for column in used):
-            readers.check_codings({column.name: column.levels for column in used})
+            readers.check_vocabularies({column.name: column.levels for column in used}, all_classes=True)
         pos_label, number = self.pos_label, next(filter(is_fraction, levels), None)
         if pos_label is not None and number is not None:
             raise ParameterError(f"pos_label={brief(pos_label)} is a label, and {number:g} is not: leave pos_label out")

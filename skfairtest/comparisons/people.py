@@ -315,8 +315,8 @@ class GroupsTest(Compared, ReportMixin):
         sample, test = Sample.from_table(table), cls(**params)
         if test.prediction_threshold is not None:
             raise ParameterError(
-                "prediction_threshold makes predictions from people's scores, and a table has them counted: pass it to "
-                "CountTable.from_frame, or to from_frame"
+                "prediction_threshold makes predictions from people's scores, and a table has them counted: count a "
+                "column of predictions, such as score >= threshold"
             )
         with renaming("metric", cls._of):
             settings, metrics = test._checked()
@@ -340,7 +340,6 @@ class GroupsTest(Compared, ReportMixin):
         sample_weight: str | None = None,
         y_score: str | None = None,
         score_bins: Any = None,
-        prediction_threshold: float | None = None,
         **params: Any,
     ) -> Self:
         """Test the people of a frame, counted by its engine: they need not fit into memory.
@@ -354,7 +353,7 @@ class GroupsTest(Compared, ReportMixin):
             The columns of labels.
         sensitive_features, control_features : str or sequence of str
             The columns of groups and strata.
-        sample_weight, y_score, score_bins, prediction_threshold : optional
+        sample_weight, y_score, score_bins : optional
             As of `CountTable.from_frame`.
         **params
             Parameters of the test.
@@ -385,7 +384,6 @@ class GroupsTest(Compared, ReportMixin):
             sample_weight=sample_weight,
             y_score=y_score,
             score_bins=score_bins,
-            prediction_threshold=prediction_threshold,
         )
         return cls.from_table(table, **params)
 

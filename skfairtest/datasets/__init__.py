@@ -7,7 +7,7 @@ two-year recidivism in Broward County, Florida.
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import Literal, overload
+from typing import Any
 
 import pandas as pd
 from sklearn.utils import Bunch
@@ -45,15 +45,7 @@ def people_of(counts: pd.DataFrame, name: str, arrays: list[str], **frames: list
     )
 
 
-@overload
-def load_berkeley(*, as_table: Literal[False] = False) -> Bunch: ...
-
-
-@overload
-def load_berkeley(*, as_table: Literal[True]) -> CountTable: ...
-
-
-def load_berkeley(*, as_table: bool = False) -> Bunch | CountTable:
+def load_berkeley(*, as_table: bool = False) -> Any:
     """Load the Berkeley admissions of 1973: 4,526 applicants, six departments.
 
     Parameters
@@ -109,15 +101,7 @@ def load_berkeley(*, as_table: bool = False) -> Bunch | CountTable:
 _HIGH_RISK_DECILE = 5
 
 
-@overload
-def load_compas(*, as_table: Literal[False] = False) -> Bunch: ...
-
-
-@overload
-def load_compas(*, as_table: Literal[True]) -> CountTable: ...
-
-
-def load_compas(*, as_table: bool = False) -> Bunch | CountTable:
+def load_compas(*, as_table: bool = False) -> Any:
     """Load ProPublica's COMPAS records: 7,214 people, two-year recidivism.
 
     Everyone in the published file is included; papers that report 6,172 or 6,167 people removed some of them.

@@ -34,7 +34,6 @@ from skfairtest.metrics.score_metric import parameters_of
 from skfairtest.model_selection._out_of_fold import check_test_params
 from skfairtest.readers import (
     Column,
-    check_codings,
     check_labels,
     check_vocabularies,
     read_values,
@@ -150,8 +149,7 @@ def check_labels_of(functions: Iterable[Callable[..., Any]], **values: NDArray[A
             if isinstance(read, Column):
                 check_labels(read, name)
                 labels[name] = read.levels
-    check_vocabularies(labels)
-    check_codings(labels)
+    check_vocabularies(labels, all_classes=True)
 
 
 def keys_of(index: pd.Index) -> list[Key]:

@@ -7,7 +7,6 @@ from skfairtest.readers.columns import (
     Column,
     Numbers,
     check_classes,
-    check_codings,
     check_labels,
     check_same_people,
     check_vocabularies,
@@ -19,7 +18,6 @@ from skfairtest.readers.columns import (
 from skfairtest.readers.containers import check_names_of_columns, given_to_fit, in_memory, named_columns, one_column
 from skfairtest.readers.levels import as_floats, distinct, is_label, other_labels, sort_levels
 from skfairtest.readers.numbers import (
-    Probabilities,
     check_magnitude,
     in_intervals,
     read_probabilities,
@@ -39,4 +37,3 @@ from skfairtest.readers.predictions import (
     scores,
     unknown_groups,
 )
-from skfairtest.readers.score_bins import ScoreBins

@@ -236,13 +236,8 @@ def named_unknown(column: Column) -> Column:
     name, taken = UNKNOWN, {level.casefold() for level in column.levels if isinstance(level, str)}
     while name in taken:
         name = f"({name})"
-    return with_value(column, name, column.codes < 0)
-
-
-def with_value(column: Column, value: Any, rows: Booleans) -> Column:
-    """A column with another value in some rows."""
-    levels = sort_levels({*column.levels, value})
-    codes = np.where(rows, levels.index(value), column.among(levels).codes)
+    levels = sort_levels({*column.levels, name})
+    codes = np.where(column.codes < 0, levels.index(name), column.among(levels).codes)
     return replace(column, levels=tuple(levels), codes=small(codes, len(levels)))
 
 
@@ -328,7 +323,10 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
         return
     if type(index) is not type(other) or index.dtype != other.dtype:
         # Labels of different kinds are compared one by one: pandas would convert them, or refuse.
-        index, other = (_one_by_one(labels) for labels in (index, other))
+        index, other = (
+            labels.to_flat_index() if isinstance(labels, pd.MultiIndex) else labels.astype(object)
+            for labels in (index, other)
+        )
     shared = index.isin(other)
     if by_position and shared.any():
         return
@@ -344,10 +342,6 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
         f"{first} and {second} have pandas indexes that {found}: align them (for example with "
         ".loc or .reindex) or pass arrays (.to_numpy()) if the order is right as it is."
     )
-
-
-def _one_by_one(index: "pd.Index[Any]") -> "pd.Index[Any]":
-    return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index.astype(object)
 
 
 MAX_LABELS = 1000
@@ -471,8 +465,10 @@ def near_duplicates(labels: Iterable[Any]) -> str:
     )
 
 
-def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = math.inf) -> None:
-    """Check that labels which are compared with each other can be equal.
+def check_vocabularies(
+    labels: Mapping[str, Sequence[Any]], n_people: float = math.inf, *, all_classes: bool = False
+) -> None:
+    """Check that labels which are compared with each other can be equal; of `all_classes`, that two of them are.
 
     Examples
     --------
@@ -480,41 +476,39 @@ def check_vocabularies(labels: Mapping[str, Sequence[Any]], n_people: float = ma
     Traceback (most recent call last):
     ...
     skfairtest._utils.errors.ParameterError: y_true holds 'no', 'yes' and y_pred holds 0, 1: text never equals a ...
+    >>> check_vocabularies({"y_true": [0, 1], "y_pred": [-1, 1]}, all_classes=True)
+    Traceback (most recent call last):
+    ...
+    skfairtest._utils.errors.ParameterError: y_true holds 0, 1 and y_pred holds -1, 1: these are not the same ...
     """
-    labels = {name: levels for name, levels in labels.items() if not any(map(is_fraction, levels))}
-    pairs = [(*mine, *its) for mine, its in combinations(labels.items(), 2) if mine[1] != its[1]]
+    compared = next(iter(labels), None)
+    labels = {name: levels for name, levels in labels.items() if levels and not any(map(is_fraction, levels))}
+    pairs = [(*mine, *its) for mine, its in combinations(labels.items(), 2) if {*mine[1]} != {*its[1]}]
+
+    def check(condition: bool, first: str, second: str, why: str) -> None:
+        if not condition:
+            mine, its = (listed(labels[name], SHOWN) for name in (first, second))
+            raise ParameterError(
+                f"{first} holds {mine} and {second} holds {its}: {why}. Write both with the same labels"
+            )
+
     for first, mine, second, its in pairs:
         types, others = {_type_of(label) for label in mine}, {_type_of(label) for label in its}
         ratings = second == "y_judge" and others == {"a number"} and len(its) > 2
-        if not types & others and not ratings:
-            raise _two_vocabularies(first, mine, second, its, f"{max(types)} never equals {max(others)}")
+        check(bool(types & others) or ratings, first, second, f"{max(types)} never equals {max(others)}")
     if alike := near_duplicates(dict.fromkeys(label for levels in labels.values() for label in levels)):
         raise ParameterError(
             f"{', '.join(labels)}: the labels {alike} differ only by case, space or Unicode form, and would count "
             "as different: write each label in one way"
         )
     for first, mine, second, its in pairs:
-        texts = all(isinstance(label, str) for label in (*mine, *its))
-        if texts and first != "y_pred_a" and n_people >= 2 * len({*mine, *its}):
-            _check_shared(first, mine, second, its)
-
-
-def check_codings(labels: Mapping[str, Sequence[Any]]) -> None:
-    """Check that true labels and predictions do not name two classes otherwise, such as -1, 1 and 0, 1.
-
-    Examples
-    --------
-    >>> check_codings({"y_true": [0, 1], "y_pred": [-1, 1]})
-    Traceback (most recent call last):
-    ...
-    skfairtest._utils.errors.ParameterError: y_true holds 0, 1 and y_pred holds -1, 1: these are not the same ...
-    """
-    columns = list(labels.items())
-    for second, its in columns[1:]:
-        first, mine = columns[0]
-        both = (*mine, *its)
-        if mine and its and not any(map(is_fraction, both)):
-            _check_shared(first, mine, second, its, all_classes=True)
+        together, shared = {*mine, *its}, bool({*mine} & {*its})
+        texts = all(isinstance(label, str) for label in together)
+        if all_classes:
+            same = first != compared or (shared and not len(mine) == len(its) == 2)
+        else:
+            same = shared or not texts or first == "y_pred_a" or n_people < 2 * len(together)
+        check(len(together) <= 2 or same, first, second, "these are not the same classes")
 
 
 def check_classes(labels: Sequence[Any], classes: Sequence[Any] | None, pos_label: Any) -> None:
@@ -530,27 +524,10 @@ def check_classes(labels: Sequence[Any], classes: Sequence[Any] | None, pos_labe
     name = "classes_ of the estimator"
     if classes is None or len(classes) < 2:  # trained on people of one label
         return
-    if labels and not any(map(is_fraction, labels)) and {*labels} != {*classes}:
-        check_vocabularies({"y_true": labels, name: classes})
-        _check_shared("y_true", labels, name, classes, all_classes=True)
+    if labels:
+        check_vocabularies({"y_true": labels, name: classes}, all_classes=True)
     if pos_label is not None and not any(is_label(label, pos_label) for label in classes):
         raise ParameterError(
             f"pos_label={brief(pos_label)} is not among the {name}, {listed(classes, SHOWN)}: the model never predicts "
             "it"
         )
-
-
-def _check_shared(
-    first: str, mine: Sequence[Any], second: str, its: Sequence[Any], *, all_classes: bool = False
-) -> None:
-    """Check that more than two labels share one, and that two sets of `all_classes` are equal."""
-    shared, together = {*mine} & {*its}, {*mine} | {*its}
-    if len(together) > 2 and (not shared or (all_classes and len(mine) == len(its) == 2)):
-        raise _two_vocabularies(first, mine, second, its, "these are not the same classes")
-
-
-def _two_vocabularies(first: str, mine: Sequence[Any], second: str, its: Sequence[Any], why: str) -> ParameterError:
-    return ParameterError(
-        f"{first} holds {listed(mine, SHOWN)} and {second} holds {listed(its, SHOWN)}: {why}. Write both with the same "
-        "labels"
-    )

@@ -1,7 +1,6 @@
 """Containers of data as one-dimensional named arrays, without needless copies, and columns of X by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from skfairtest._utils.checks import is_integer
-from skfairtest._utils.errors import ParameterError, brief, warn
+from skfairtest._utils.errors import ParameterError, warn
 from skfairtest.readers.levels import listed
 
 #: What pandas, polars and pyarrow call types of categories.
@@ -38,14 +37,9 @@ def is_table(data: Any) -> bool:
     if isinstance(data, (list, tuple)):
         first = data[0] if data else None
         return isinstance(first, pd.Series) or _is_row(first)
-    if isinstance(data, (Mapping, pd.DataFrame)) or _is_arrow_table(data):
-        return True
     if isinstance(data, (pd.Series, pd.Index)):
         return False
-    frame = nw.from_native(data, allow_series=True, pass_through=True)
-    if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
-        return True
-    return getattr(data, "ndim", 1) != 1
+    return isinstance(data, Mapping) or hasattr(type(data), "columns") or getattr(data, "ndim", 1) != 1
 
 
 def in_memory(data: Any) -> Any:
@@ -83,36 +77,33 @@ def one_column(data: Any, *, warned: bool = False) -> Any:
 
 def series_name(data: Any) -> str | None:
     """The name of a series; None for anything without a name."""
-    if isinstance(data, (pd.Series, pd.Index)):
-        name = data.name
-    elif isinstance(data, (np.ndarray, list, tuple)) or is_table(data):
-        return None
-    else:
-        series = nw.from_native(data, allow_series=True, pass_through=True)
-        name = series.name if isinstance(series, nw.Series) else None
+    name = None if is_table(data) else getattr(data, "name", None)
     return None if name is None or name == "" else str(name)
 
 
 def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
     """Split a table into its columns."""
-    if isinstance(data, np.ndarray) and data.dtype.names is not None:
-        return [(str(name), data[name]) for name in data.dtype.names]
     if isinstance(data, (list, tuple)):
         return _split_rows(data, parameter)
-    if isinstance(data, np.ndarray):
-        return _split_array(data, parameter)
-    if isinstance(data, pd.DataFrame):
-        return [(str(name), data.iloc[:, i]) for i, name in enumerate(data.columns)]
     if isinstance(data, Mapping):
         return [(str(name), values) for name, values in data.items()]
-    if _is_arrow_table(data):
-        return [(str(name), data.column(i)) for i, name in enumerate(data.schema.names)]
-    frame = nw.from_native(data, pass_through=True)
-    if isinstance(frame, nw.LazyFrame):
-        raise ParameterError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
-    if isinstance(frame, nw.DataFrame):
+    if isinstance(data, pd.DataFrame):
+        return [(str(name), data.iloc[:, i]) for i, name in enumerate(data.columns)]
+    if hasattr(data, "itercolumns"):  # of pyarrow, where columns may share a name
+        return list(zip(data.schema.names, data.itercolumns(), strict=True))
+    if hasattr(type(data), "columns"):
+        frame = nw.from_native(data)
+        if isinstance(frame, nw.LazyFrame):
+            raise ParameterError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
         return [(name, frame[name].to_native()) for name in frame.columns]
-    return _split_array(np.asarray(data), parameter)
+    array = np.asanyarray(data)  # which keeps masks
+    if array.dtype.names is not None:
+        return [(name, array[name]) for name in array.dtype.names]
+    if array.ndim != 2:
+        raise ParameterError(
+            f"{parameter} has shape {array.shape}: pass one column of shape (n,) or a table of shape (n, n_columns)."
+        )
+    return [(None, array[:, i]) for i in range(array.shape[1])]
 
 
 def check_names(names: Sequence[str], parameter: str) -> None:
@@ -128,12 +119,6 @@ def check_lengths(lengths: Mapping[str, int], parameter: str) -> None:
         raise ParameterError(
             f"{parameter} has columns of different lengths {dict(lengths)}: every column needs one value per person."
         )
-
-
-def _is_arrow_table(data: Any) -> bool:
-    # Recognised by name: importing pyarrow to ask would make it a dependency.
-    kind = type(data)
-    return kind.__module__.startswith("pyarrow") and kind.__name__ in {"Table", "RecordBatch"}
 
 
 def _is_row(value: Any) -> bool:
@@ -153,14 +138,6 @@ def _split_rows(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
             "needs one value per column."
         )
     return [(None, _objects(column)) for column in zip(*data, strict=True)] if widths != {0} else []
-
-
-def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, Any]]:
-    if array.ndim != 2:
-        raise ParameterError(
-            f"{parameter} has shape {array.shape}: pass one column of shape (n,) or a table of shape (n, n_columns)."
-        )
-    return [(None, array[:, i]) for i in range(array.shape[1])]
 
 
 def one_dimensional(data: Any, parameter: str) -> Any:
@@ -210,23 +187,15 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
 def _from_other_library(data: Any) -> Any:
     if isinstance(data, np.ndarray):
         return _native(data)
-    if type(data).__module__.startswith("pyarrow") and hasattr(data, "to_pandas"):
-        if type(data.type).__name__ == "DictionaryType":
-            # Arrow does not convert dictionaries with unsigned indices, polars makes such.
-            data = data.cast(data.type.value_type)
-        try:
-            return data.to_pandas()
-        except (ValueError, TypeError, NotImplementedError):  # of types that pandas has not
-            return _objects(data.to_pylist())
-    series = nw.from_native(data, allow_series=True, pass_through=True)
+    if type(data).__module__.startswith("pyarrow") and not hasattr(data, "chunks"):
+        return _objects(data.to_pylist())
+    series = nw.from_native(data, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
-        # Arrow is the shorter way, strings stay where they are; of objects it keeps addresses.
-        if series.dtype != nw.Object and find_spec("pyarrow") is not None:
-            try:  # without its name: polars cannot hand every name over
-                return _from_other_library(series.alias("").to_arrow())
-            except (ValueError, TypeError, NotImplementedError):  # of types that Arrow has not
-                return _objects(series.to_list())
-        return series.to_numpy()
+        kind = series.dtype
+        naive = isinstance(kind, nw.Datetime | nw.Duration) and getattr(kind, "time_zone", None) is None
+        wide = isinstance(kind, nw.Int128 | nw.UInt128)
+        plain = (kind.is_integer() or kind.is_float() or naive) and not wide and not series.null_count()
+        return series.to_numpy() if plain else _objects(series.to_list())
     if isinstance(data, Iterator) or not hasattr(data, "__len__"):
         return np.array(0)
     return _native(np.asarray(data))
@@ -258,16 +227,7 @@ def given_to_fit(X: Any, y: Any, columns: Mapping[str, Any]) -> tuple[Any, Any, 
 
 def _looked_up(X: Any, values: Any, parameter: str) -> Any:
     known = X.columns if isinstance(X, pd.DataFrame) else getattr(X, "column_names", getattr(X, "columns", ()))
-    if isinstance(values, str):
-        if len(known) and values not in known:
-            raise ParameterError(
-                f"{parameter}={brief(values)}: X has no column of this name; its columns are {listed(list(known))}. "
-                f"Pass one of these, or the column itself, for example df[{brief(values)}]."
-            )
-        if not len(known):
-            one_dimensional(values, parameter)  # which refuses it
-        return named_columns(X, [values], parameter)[values]
-    if is_integer(values) and values in known:
+    if len(known) and (isinstance(values, str) or (is_integer(values) and values in known)):
         return named_columns(X, [str(values)], parameter)[str(values)]
     # Groups may be a long list: names are few, and not one for each person.
     is_list = isinstance(values, list | tuple | np.ndarray | pd.Index) and 0 < len(values) < max(len(known), 2) + 1
@@ -308,24 +268,20 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> dict[str, Any
     >>> named_columns({"sex": ["f", "m"], "age": [1, 2]}, ["sex"], "sensitive_features")
     {'sex': ['f', 'm']}
     """
-    instead = (
-        "keep the column in X (a ColumnTransformer inside the model can drop it), or leave "
-        f"{parameter}=None and pass the groups by metadata routing."
-    )
-    given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
     table = split_table(X, "X") if is_table(X) else []
-    found, known = dict(table), [name for name, _ in table if name is not None]
-    twice = [name for name in names if known.count(name) > 1]
-    if twice:
-        raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
+    known = [name for name, _ in table if name is not None]
+    problem = ""
     if not known:
+        problem = f"X ({type(X).__name__}) has no column names here: pass a DataFrame"
+    elif twice := [name for name in names if known.count(name) > 1]:
+        problem = f"X has several columns named {listed(twice)}: give each its own name"
+    elif missing := [name for name in names if name not in known]:
+        problem = f"X has no column {listed(missing)} here; its columns are {listed(known)}"
+    if problem:
+        given = names[0] if len(names) == 1 else list(names)
         raise ParameterError(
-            f"{given} names a column, but X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
+            f"{parameter}={given!r}: {problem}. Keep the column in X (a ColumnTransformer inside the model can drop "
+            "it), or pass the groups themselves, by metadata routing if no argument takes them."
         )
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise ParameterError(
-            f"{given}: X has no column {listed(missing)} here; its columns are {listed(known)}. "
-            f"{instead[0].upper()}{instead[1:]}"
-        )
-    return {name: found[name] for name in names}
+    columns = dict(table)
+    return {name: columns[name] for name in names}

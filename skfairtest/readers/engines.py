@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 
-from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import ParameterError, brief
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.readers.columns import Column, check_present, read_column
 from skfairtest.readers.levels import listed
@@ -40,17 +39,13 @@ ABOUT_TYPES = {
 
 @dataclass(frozen=True)
 class Question:
-    """The columns to count, each with the parameter that names it.
-
-    From `threshold` on, scores are positive predictions.
-    """
+    """The columns to count, each with the parameter that names it."""
 
     features: tuple[tuple[str, str], ...]
     labels: Mapping[str, str]
     weight: str | None = None
     score: str | None = None
     bins: int | Floats | ScoreBins | None = None
-    threshold: float | None = None
 
     def __post_init__(self) -> None:
         for parameter, name in self.columns:
@@ -58,28 +53,11 @@ class Question:
                 raise ParameterError(f"{parameter} must be the name of a column of frame, a string; found {name!r}.")
         if self.bins is not None and self.score is None:
             raise ParameterError("score_bins needs scores: pass y_score, the name of their column.")
-        if self.threshold is None:
-            return
-        if not is_number(self.threshold) or math.isnan(self.threshold):
-            raise ParameterError(f"prediction_threshold must be a number; found {brief(self.threshold)}.")
-        if self.score is None or "y_pred" in self.labels:
-            raise ParameterError(
-                "prediction_threshold makes predictions from y_score: pass y_score, and leave y_pred out."
-            )
 
     @property
     def keys(self) -> list[tuple[str, str]]:
         """Parameter and column of all that people are grouped by as it is."""
         return [*self.features, *self.labels.items()]
-
-    @property
-    def keeps_scores(self) -> bool:
-        """Whether scores are counted, and not only compared with a threshold."""
-        return self.score is not None and (self.bins is not None or self.threshold is None)
-
-    def called(self, parameter: str, name: str) -> str:
-        """The name of a column in a table."""
-        return parameter if parameter in self.labels else name
 
     @property
     def columns(self) -> list[tuple[str, str]]:
@@ -99,7 +77,7 @@ def count_frame(frame: Any, question: Question) -> Counted:
         people = Frame.opened(frame, {name for _, name in question.columns})
         _check_schema(people.schema, question)
         scores = None if question.score is None else _Scores(people.names[question.score])
-        if scores is not None and question.keeps_scores:
+        if scores is not None:
             scores = _scores_of(people.frame, scores, question)
         found = _collected(_grouped(people, question, scores))
     return _read(found, question, scores)
@@ -151,19 +129,15 @@ class Frame:
                 f"frame must be a data frame of pandas, polars, pyarrow, DuckDB, PySpark, Dask or ibis; found type "
                 f"{module}.{type(frame).__name__}"
             )
-        names, engine = known.collect_schema().names(), known.implementation.name
+        names = known.collect_schema().names()
         places = [f"column {place}" for place in range(len(names))]
-        if engine == "POLARS":
-            known = known.rename(dict(zip(names, places, strict=True)))
-        elif engine.startswith("PYSPARK"):
+        if known.implementation.is_pyspark():
             known = nw.from_native(known.to_native().toDF(*places))
-        elif engine == "DUCKDB":
-            quoted = (name.replace('"', '""') for name in names)
-            known = nw.from_native(
-                known.to_native().project(", ".join(f'"{a}" AS "{b}"' for a, b in zip(quoted, places, strict=True)))
-            )
+        elif known.implementation.is_duckdb():
+            by_number = (f'#{number} AS "{place}"' for number, place in enumerate(places, 1))
+            known = nw.from_native(known.to_native().project(", ".join(by_number)))
         else:
-            places = names
+            known = known.rename(dict(zip(names, places, strict=True)))
         schema = known.collect_schema()
         types = {name: schema[place] for name, place in zip(names, places, strict=True)}
         return cls(known.lazy(), dict(zip(names, places, strict=True)), types)
@@ -293,11 +267,8 @@ def _grouped(people: Frame, question: Question, scores: _Scores | None) -> "nw.L
     keys = _keys(people, question)
     read: dict[str, nw.Expr] = {}
     known: dict[str, nw.Expr] = {"count": nw.len()}
-    if scores is not None and question.threshold is not None:
-        below = nw.when(scores.score < question.threshold).then(nw.lit(0))
-        keys["decided"] = nw.when(scores.score >= question.threshold).then(nw.lit(1)).otherwise(below)
     if scores is not None:
-        keys |= scores.keys if question.keeps_scores else {}
+        keys |= scores.keys
         read["score"] = scores.score
         known |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
     if question.weight is not None:
@@ -348,22 +319,13 @@ def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None
         values = found[f"key{place}"]
         missing = values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
         _check_present(parameter, name, counts, counts[missing.to_numpy()])
-        columns.append(read_column(values.to_native(), parameter, name=question.called(parameter, name)))
+        called = parameter if parameter in question.labels else name
+        columns.append(read_column(values.to_native(), parameter, name=called))
     weights = None if question.weight is None else _read_weights(found, question.weight, counts)
     if scores is None:
         return columns, counts, weights, None
     low, high = _numbers(found, "low"), _numbers(found, "high")
     _check_present("y_score", str(question.score), counts, counts[np.isnan(low)], high)
-    if question.threshold is not None:
-        for column in columns:
-            if column.name == "y_true" and not {0, 1}.issuperset(column.levels):
-                raise ParameterError(
-                    f"prediction_threshold makes predictions of 0 and 1, but y_true holds {listed(column.levels)}: "
-                    "recode y_true to 0 and 1, or pass y_pred with the labels of y_true."
-                )
-        columns.append(read_column(_numbers(found, "decided").astype(np.int64), "y_pred"))
-    if not question.keeps_scores:
-        return columns, counts, weights, None
     if question.bins is None:
         return [*columns, read_column(low, "y_score")], counts, weights, None
     rounded = low if scores.bits is None else _numbers(found, "rounded")

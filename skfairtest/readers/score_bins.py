@@ -1,13 +1,12 @@
 """Scores in bins: which scores share a bin, the value that represents them, and how far apart they are."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.checks import is_integer
+from skfairtest._utils.checks import check_number, finite_numbers, is_integer, is_sequence
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.typing import Floats, Integers, Positions
 
@@ -59,8 +58,9 @@ class ScoreBins:
         """Compare by value."""
         if not isinstance(other, ScoreBins):
             return NotImplemented
-        arrays = ((getattr(self, name), getattr(other, name)) for name in ("values", "low", "high"))
-        return self.fits(other) and all(np.array_equal(mine, its, equal_nan=True) for mine, its in arrays)
+        arrays = ((getattr(self, name), getattr(other, name)) for name in ("edges", "values", "low", "high"))
+        alike = all(np.array_equal(mine, its, equal_nan=True) for mine, its in arrays)
+        return alike and (self.bits, self.unit) == (other.bits, other.unit)
 
     __hash__ = None  # type: ignore[assignment]  # equality is by value, of arrays
 
@@ -69,36 +69,14 @@ class ScoreBins:
         """Whether every bin holds one score only."""
         return bool(((self.low == self.high) | np.isnan(self.low)).all())
 
-    def fits(self, other: "ScoreBins") -> bool:
-        """Whether both have the same bins, whatever values represent them."""
-        same = (self.bits, self.unit) == (other.bits, other.unit)
-        return same and np.array_equal(self.edges, other.edges)
-
-    def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
-        """The bins of both tables' people, each with the mean of all of its scores."""
-        if not self.fits(other):
+    def merge(self, other: "ScoreBins") -> "ScoreBins":
+        """The bins of both tables' people."""
+        same = (self.bits, self.unit) == (other.bits, other.unit) and np.array_equal(self.edges, other.edges)
+        if not same or not np.array_equal(self.values, other.values):
             raise ParameterError(
                 "score_bins differ between the tables to add: count the second with score_bins=first.score_bins"
             )
-        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
-        both = np.maximum(people + others, 1)
-        mean = np.clip((self.values * people + other.values * others) / both, low, high)
-        # What is the same in both, or seen by one of them only, stays as it is, to the last digit.
-        values = np.select(
-            [(self.values == other.values) | (others == 0), people == 0], [self.values, other.values], mean
-        )
-        return replace(self, values=values, low=low, high=high)
-
-    def told(self) -> "ScoreBins":
-        """The bins without scores of single people: their ends replace the extreme scores."""
-        if self.exact:
-            return self
-        spacing = np.abs(self.edges) * 2.0 ** (1 - self.bits)
-        lowest, highest = (0.0, 1.0) if self.unit else _outward(float(np.nanmin(self.low)), float(np.nanmax(self.high)))
-        low = np.concatenate([[lowest], self.edges - spacing])
-        high = np.concatenate([self.edges + spacing, [highest]])
-        empty = np.isnan(self.low)
-        return replace(self, low=np.where(empty, np.nan, low), high=np.where(empty, np.nan, high))
+        return replace(self, low=np.fmin(self.low, other.low), high=np.fmax(self.high, other.high))
 
     def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
         """The same bins with new smallest and largest scores."""
@@ -121,12 +99,6 @@ class ScoreBins:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.clip(total / people, bins.low, bins.high)  # of one score that score, to the last digit
         return replace(bins, values=np.where(people > 0, mean, middle))
-
-
-def _outward(low: float, high: float) -> tuple[float, float]:
-    """Round two ends to two digits, away from each other."""
-    step = 10.0 ** (np.floor(np.log10(max(abs(low), abs(high), np.finfo(float).tiny))) - 1)
-    return float(np.floor(low / step) * step), float(np.ceil(high / step) * step)
 
 
 def rounded(numbers: Any, bits: int) -> Any:
@@ -156,20 +128,16 @@ def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":
     if isinstance(score_bins, ScoreBins):
         return score_bins
     if is_integer(score_bins):
-        if not 2 <= score_bins <= MOST_BINS:
-            raise ParameterError(f"score_bins must be at least 2, and at most {MOST_BINS:,}; found {score_bins}")
+        check_number("score_bins", score_bins, 2, MOST_BINS, whole=True, bounds="[]")
         return int(score_bins)
-    if isinstance(score_bins, Sequence | np.ndarray) and not isinstance(score_bins, str):
-        edges = np.asarray(score_bins)
-        if edges.ndim == 1 and edges.size and edges.dtype.kind in "iuf":
-            edges = edges.astype(float) + 0.0
-            if len(edges) > MOST_EDGES:
-                raise ParameterError(
-                    f"score_bins holds {len(edges):,} edges, more than {MOST_EDGES}: pass the number of bins, whose "
-                    "edges are found in the data, or the score_bins of another table"
-                )
-            if np.isfinite(edges).all() and (np.diff(edges) > 0).all():
-                return edges
+    edges = finite_numbers(score_bins) + 0.0 if is_sequence(score_bins) else np.zeros(0)
+    if len(edges) > MOST_EDGES:
+        raise ParameterError(
+            f"score_bins holds {len(edges):,} edges, more than {MOST_EDGES}: pass the number of bins, whose edges are "
+            "found in the data, or the score_bins of another table"
+        )
+    if edges.size and (np.diff(edges) > 0).all():
+        return edges
     raise ParameterError(
         "score_bins must be a number of bins of about equally many people, the increasing edges between bins, or "
         f"the score_bins of another table; found {brief(score_bins)}"

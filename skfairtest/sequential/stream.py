@@ -22,7 +22,7 @@ from skfairtest.comparisons.outcomes import means, measure_of
 from skfairtest.inference.rates import Question
 from skfairtest.inference.sums import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
-from skfairtest.readers import Column, check_codings, check_vocabularies, is_label, sort_levels
+from skfairtest.readers import Column, check_vocabularies, is_label, sort_levels
 from skfairtest.report.record import Recorded
 from skfairtest.sequential.e_process import EProcess, e_holm
 from skfairtest.tables import Sample, distinct_levels
@@ -279,7 +279,7 @@ def with_labels(sample: Sample, earlier: Mapping[str, Sequence[Any]], n_earlier:
             n_people = min(n_earlier, sample.n_samples)
             check_vocabularies(both, n_people)
             if n_people >= FEW_PEOPLE and not column.categorical:  # of many names two may come in each batch
-                check_codings(both)
+                check_vocabularies(both, all_classes=True)
             levels = distinct_levels([*known, *column.levels])
             place = np.array([levels.index(level) for level in column.levels], dtype=np.intp)
             columns[name] = replace(column, levels=tuple(levels), codes=place[column.codes])

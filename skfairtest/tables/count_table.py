@@ -1,22 +1,15 @@
 """The data as a table: numbers of people by stratum, group and cell."""
 
-import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfairtest._utils.base import tagged, untagged
-from skfairtest._utils.checks import check_choice, is_integer
-from skfairtest._utils.errors import ParameterError, brief
-from skfairtest._utils.files import checksum, write_text
-from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.readers.columns import (
     Column,
     check_level_count,
@@ -25,7 +18,6 @@ from skfairtest.readers.columns import (
     read_column,
     read_groups,
     warn_of_many,
-    with_value,
 )
 from skfairtest.readers.containers import one_column
 from skfairtest.readers.engines import Question, count_frame
@@ -36,12 +28,6 @@ from skfairtest.tables.rows import Rows, distinct_levels, name_list, read_counte
 
 #: What the sums of weights and of their squares are called in a frame.
 SUMS = ("weight", "squared_weight")
-#: What a file of a table says first.
-FORMAT, VERSION = "skfairtest.CountTable", 1
-#: What a feature's value is in the group that small groups become.
-OTHER = "(other)"
-#: A group that was left out, in which stratum, and how many people it would have needed.
-Suppressed = tuple[Any, Any, int]
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -80,8 +66,6 @@ class CountTable:
         The sums of weights and of their squares, if people have weights.
     score_bins : ScoreBins or None
         The bins of the scores, if there are any.
-    suppressed : tuple of (label, label or None, int)
-        Groups that `suppress` left out: group, stratum, and the number of people required.
 
     Raises
     ------
@@ -111,7 +95,6 @@ class CountTable:
     control_names: tuple[str, ...] = field(default=())
     weights: Floats | None = field(default=None)
     score_bins: ScoreBins | None = field(default=None)
-    suppressed: tuple[Suppressed, ...] = field(default=())
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # equality is by value, of an array
 
@@ -157,7 +140,6 @@ class CountTable:
         sensitive_names: Sequence[str],
         cell_names: Sequence[str],
         score_bins: ScoreBins | None = None,
-        suppressed: tuple[Suppressed, ...] = (),
         checked: bool = False,
     ) -> Self:
         """Make a table from rows whose columns are the control features, the sensitive features, then the cells.
@@ -170,8 +152,6 @@ class CountTable:
             The names of these columns.
         score_bins : ScoreBins, optional
             The bins of the scores.
-        suppressed : tuple, optional
-            Groups that were left out.
         checked : bool
             Whether names and labels were checked before.
 
@@ -201,7 +181,6 @@ class CountTable:
             control_names=tuple(control_names),
             weights=weights,
             score_bins=score_bins if "y_score" in cell_names else None,
-            suppressed=suppressed,
         )
         table._freeze()
         return table
@@ -355,7 +334,6 @@ class CountTable:
         sample_weight: str | None = None,
         y_score: str | None = None,
         score_bins: Any = None,
-        prediction_threshold: float | None = None,
     ) -> Self:
         """Count people with the engine of a frame: only the counts are loaded into Python's memory.
 
@@ -376,9 +354,6 @@ class CountTable:
             A number of bins with about equally many people (scores are rounded to a 2,000th of their range or finer),
             the edges between bins, or the `score_bins` of another table: only tables with the same bins can be added.
             Tests report how far bins may have moved a value.
-        prediction_threshold : float, optional
-            With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. Scores are then
-            counted only if there are `score_bins`.
 
         Returns
         -------
@@ -411,7 +386,6 @@ class CountTable:
                 sample_weight,
                 y_score,
                 None if score_bins is None else check_edges(score_bins),
-                prediction_threshold,
             ),
         )
         for place, column in enumerate(columns[: len(control) + len(sensitive)]):
@@ -419,91 +393,6 @@ class CountTable:
         warn_of_many(columns[len(control) : len(control) + len(sensitive)])
         cells = [column.name for column in columns[len(control) + len(sensitive) :]]
         return cls.of_rows(Rows(tuple(columns), counts, weights), control, sensitive, cells, bins)
-
-    # Storing --------------------------------------------------------------------------------
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the table to a JSON file, atomically.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, ending in ``.json``. For other formats write `to_frame`, which `from_counts` reads.
-
-        Raises
-        ------
-        ValueError
-            If the path has another ending, or a label is of a type that JSON cannot hold.
-        """
-        _check_path(path)
-        rows, bins = self.to_rows(), self.score_bins
-        document = {
-            "format": FORMAT,
-            "version": VERSION,
-            "names": [self.control_names, self.sensitive_names, self.cell_names],
-            "levels": [[tagged(level) for level in column.levels] for column in rows.columns],
-            "codes": [column.codes.tolist() for column in rows.columns],
-            "counts": rows.counts.tolist(),
-            "weights": None if rows.weights is None else rows.weights.tolist(),
-            "score_bins": None
-            if bins is None
-            else [[each.hex() for each in array.tolist()] for array in (bins.edges, bins.values, bins.low, bins.high)]
-            + [bins.bits, bins.unit],
-            "suppressed": [[tagged(group), tagged(stratum), least] for group, stratum, least in self.suppressed],
-        }
-        write_text(json.dumps({**document, "checksum": checksum(document)}), path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a table that `save` wrote.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-
-        Returns
-        -------
-        CountTable
-            The saved table, with the types of its labels.
-
-        Raises
-        ------
-        ValueError
-            If the file is not such a table, is of a later version, or is damaged.
-        """
-        _check_path(path)
-        try:
-            document = json.loads(Path(path).read_bytes())
-            if not isinstance(document, dict) or document.get("format") != FORMAT:
-                raise ValueError("it was not written by CountTable.save")
-            if document["version"] > VERSION:
-                raise ValueError(
-                    f"its format is version {document['version']}; this version of skfairtest reads {VERSION}"
-                )
-            if document.pop("checksum", None) != checksum(document):
-                raise ValueError("its checksum is another one: it was damaged or edited")
-            control, sensitive, cells = document["names"]
-            columns = tuple(
-                Column(name, tuple(map(untagged, levels)), np.array(codes, dtype=np.intp))
-                for name, levels, codes in zip(
-                    [*control, *sensitive, *cells], document["levels"], document["codes"], strict=True
-                )
-            )
-            weights, bins = document["weights"], document["score_bins"]
-            if bins is not None:
-                edges, values, low, high = (np.array([*map(float.fromhex, each)]) for each in bins[:4])
-                bins = ScoreBins(edges, values, low, high, *bins[4:])
-            counts = np.array(document["counts"], dtype=np.int64)
-            rows = Rows(columns, counts, None if weights is None else np.array(weights))
-            suppressed = tuple((untagged(group), untagged(of), least) for group, of, least in document["suppressed"])
-        except OSError:
-            raise
-        except Exception as error:
-            raise ParameterError(
-                f"path={os.fspath(path)!r} holds no table of counts: {type(error).__name__}: {error}."
-            ) from error
-        return cls.of_rows(rows, control, sensitive, cells, bins, suppressed)
 
     # Looking --------------------------------------------------------------------------------
 
@@ -589,7 +478,7 @@ class CountTable:
         Parameters
         ----------
         *others : CountTable
-            Tables of the same columns; their values may differ, but not the edges between bins of scores.
+            Tables of the same columns; their values may differ, but not the bins of scores.
 
         Returns
         -------
@@ -601,7 +490,7 @@ class CountTable:
         ValueError
             If columns or bins of scores differ, or only some tables have weights.
         """
-        bins, people = self.score_bins, self._people_of_bins()
+        bins = self.score_bins
         for other in others:
             _check_mergeable(self, other)
             for i, name in enumerate(self.cell_names):
@@ -610,120 +499,13 @@ class CountTable:
                     {source: list(dict.fromkeys(cell[i] for cell in cells)) for source, cells in tables.items()}
                 )
             if bins is not None and other.score_bins is not None:
-                bins = bins.merge(other.score_bins, people, other._people_of_bins())
-                people = people + other._people_of_bins()
-        suppressed = tuple(dict.fromkeys(found for table in (self, *others) for found in table.suppressed))
-        return self._with(tabular.join_rows([table._rows_in(bins) for table in (self, *others)]), bins, suppressed)
-
-    def _people_of_bins(self) -> Integers:
-        """The number of people in each bin of scores."""
-        if self.score_bins is None:
-            return np.zeros(0, dtype=np.int64)
-        rows = self.to_rows()
-        place = self._place_of_levels(rows.columns[-1])[rows.columns[-1].codes]
-        people = np.zeros(len(self.score_bins), dtype=np.int64)
-        np.add.at(people, place, rows.counts)
-        return people
-
-    def _place_of_levels(self, scores: Column) -> Positions:
-        """Return in which bin each level of the scores is."""
-        assert self.score_bins is not None
-        return np.searchsorted(self.score_bins.values, np.array(scores.levels, dtype=float))
-
-    def _rows_in(self, bins: ScoreBins | None) -> Rows:
-        """Return the rows with the representative values of other bins that have the same edges."""
-        rows = self.to_rows()
-        if bins is None or self.score_bins is None:
-            return rows
-        *others, scores = rows.columns  # scores come last
-        levels = bins.values[self._place_of_levels(scores)]
-        return replace(rows, columns=(*others, replace(scores, levels=tuple(levels.tolist()))))
+                bins = bins.merge(other.score_bins)
+        rows = tabular.join_rows([table.to_rows() for table in (self, *others)])
+        return self.of_rows(rows, self.control_names, self.sensitive_names, self.cell_names, bins, checked=True)
 
     def __add__(self, other: object) -> Self:
         """Merge two tables of different people."""
         return self.merge(other) if isinstance(other, type(self)) else NotImplemented
-
-    def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
-        """Prepare the table for sharing: every cell that is not empty counts at least `minimum_cell` people.
-
-        Its `score_bins` lose the smallest and the largest score in each bin.
-
-        Groups are left out or merged only because of their size, so tests of the others stay valid; leaving out small
-        *cells* would select groups by their outcomes. A table that still has small cells is refused.
-
-        Parameters
-        ----------
-        minimum_cell : int
-            The smallest number of people that may be published.
-        small : {"exclude", "merge"}, default="exclude"
-            Whether smaller groups are left out and listed in `suppressed`, or become one group, "(other)", if it is
-            large enough.
-
-        Returns
-        -------
-        CountTable
-            The table that may be shared.
-
-        Raises
-        ------
-        ValueError
-            If cells with fewer people remain.
-
-        Examples
-        --------
-        >>> from skfairtest import CountTable
-        >>> counts = {("f", 0): 80, ("f", 1): 20, ("m", 0): 50, ("m", 1): 50, ("x", 1): 3}
-        >>> table = CountTable.from_counts(
-        ...     counts, names=("sex", "hired"), y_pred="hired", sensitive_features="sex"
-        ... )
-        >>> shared = table.suppress(10)
-        >>> shared, shared.suppressed
-        (CountTable(200 people, 2 groups of sex, 2 cells of y_pred), (('x', None, 10),))
-        """
-        check_choice("small", small, ("exclude", "merge"))
-        if not is_integer(minimum_cell) or minimum_cell < 1:
-            raise ParameterError(
-                f"minimum_cell must be a whole number of people, at least 1; found {brief(minimum_cell)}."
-            )
-        table = self
-        if small == "merge":
-            merged = self._too_few(minimum_cell)[np.nonzero(self.counts)[:2]]
-            rows = self.to_rows()
-            columns = [
-                with_value(column, OTHER, merged) if column.name in self.sensitive_names else column
-                for column in rows.columns
-            ]
-            table = self._with(replace(rows, columns=tuple(columns)), self.score_bins, self.suppressed)
-        few = table._too_few(minimum_cell)
-        left_out = tuple(
-            (
-                table.group_labels[g],
-                table.stratum_labels[s] if self.control_names else None,
-                int(minimum_cell),
-            )
-            for s, g in np.argwhere(few).tolist()
-        )
-        if few[table.counts.any(axis=2)].all():
-            raise ParameterError(f"minimum_cell={minimum_cell}: no group has that many people, so nothing remains.")
-        rows = table.to_rows()
-        rows = replace(rows, counts=np.where(few[np.nonzero(table.counts)[:2]], 0, rows.counts))
-        bins = None if self.score_bins is None else self.score_bins.told()
-        table = self._with(rows, bins, self.suppressed + left_out)
-        cells = np.argwhere((table.counts > 0) & (table.counts < minimum_cell))
-        if len(cells):
-            _, group, cell = cells[0]
-            raise ParameterError(
-                f"minimum_cell={minimum_cell}: {len(cells):,} cells of the table have fewer people, such as "
-                f"{table.cells[cell]!r} of group {table.group_labels[group]!r}. Leaving out cells because of their "
-                "counts would make tests invalid: count fewer cells (table.marginal('y_pred')), fewer groups "
-                "(table.regroup, small='merge') or fewer bins of scores."
-            )
-        return table
-
-    def _too_few(self, minimum: int) -> Booleans:
-        """A mask of the groups with people, but fewer than `minimum`, in each stratum: (S, G)."""
-        sizes = self.counts.sum(axis=2)
-        return np.asarray((sizes > 0) & (sizes < minimum))
 
     # Rearranging ----------------------------------------------------------------------------
 
@@ -812,11 +594,7 @@ class CountTable:
         rows = self.to_rows()
         by_name = {column.name: column for column in rows.columns}
         columns = tuple(by_name[name] for name in (*control, *sensitive, *cells))
-        return self.of_rows(replace(rows, columns=columns), control, sensitive, cells, self.score_bins, self.suppressed)
-
-    def _with(self, rows: Rows, score_bins: ScoreBins | None, suppressed: tuple[Suppressed, ...]) -> Self:
-        names = self.control_names, self.sensitive_names, self.cell_names
-        return self.of_rows(rows, *names, score_bins, suppressed, checked=True)
+        return self.of_rows(replace(rows, columns=columns), control, sensitive, cells, self.score_bins)
 
 
 def key_labels(keys: Sequence[tabular.Key]) -> list[Any]:
@@ -839,8 +617,3 @@ def _check_mergeable(table: CountTable, other: Any) -> None:
     for what in ("weights", "score_bins"):
         if (getattr(table, what) is None) != (getattr(other, what) is None):
             raise ValueError(f"tables to merge must be of one kind; only one of them has {what}.")
-
-
-def _check_path(path: str | PathLike[str]) -> None:
-    if Path(path).suffix != ".json":
-        raise ParameterError(f"path must end in .json; found {os.fspath(path)!r}. Write other formats by to_frame().")

@@ -258,17 +258,11 @@ def as_counts(values: Iterable[Any], parameter: str) -> Integers:
     """Return numbers of people as int64."""
     values = list(values)
     for value in values:
-        if not _is_number_of_people(value):
+        is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not is_real or value < 0 or not float(value).is_integer():
             raise ParameterError(
                 f"{parameter} must hold numbers of people, whole and not negative; found {brief(value)}."
             )
     whole = [int(value) for value in values]
     check_total(max(whole, default=0))
     return np.array(whole, dtype=np.int64)
-
-
-def _is_number_of_people(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return False
-    number = float(value)
-    return math.isfinite(number) and number.is_integer() and number >= 0

@@ -23,7 +23,7 @@ from skfairtest.readers.levels import distinct
 from skfairtest.readers.numbers import Probabilities, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables import rows as tabular
-from skfairtest.tables.count_table import CountTable, Suppressed, key_labels
+from skfairtest.tables.count_table import CountTable, key_labels
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -116,8 +116,8 @@ class Sample:
 
     `columns` holds ``y_true``, ``y_pred`` and ``y_score``, or ``y_pred_a``, ``y_pred_b`` and scores. `counts` has the
     people of each row (None: one). `summed`: only sums of weights are known, so that rows stand for people with these
-    sums. `suppressed` lists groups left out of a table. `everyone` includes people of unknown group, with codes -1.
-    `named`: people of unknown group are here as a group.
+    sums. `everyone` includes people of unknown group, with codes -1. `named`: people of unknown group are here as a
+    group.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -128,7 +128,6 @@ class Sample:
     clusters: Column | None = None
     score_bins: ScoreBins | None = None
     summed: bool = False
-    suppressed: tuple[Suppressed, ...] = ()
     everyone: "Sample | None" = None
     named: bool = False
 
@@ -187,7 +186,6 @@ class Sample:
             None if weight is None else read_weights(weight),
             score_bins=table.score_bins,
             summed=weight is not None,
-            suppressed=table.suppressed,
         )
 
     def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
@@ -241,27 +239,23 @@ class Sample:
         return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
 
     def _of(self, rows: Positions, control: tuple[Column, ...]) -> "Sample":
-        """Some of the people, with the values that somebody of them has."""
+        """Some of the people, with the values that any of them has."""
 
         def of(column: Any) -> Any:
-            return (
-                tabular.used(column, rows)
-                if isinstance(column, Column)
-                else None
-                if column is None
-                else column.take(rows)
-            )
+            if isinstance(column, Column):
+                return tabular.used(column, rows)
+            return None if column is None else column.take(rows)
 
-        return Sample(
-            {name: of(column) for name, column in self.columns.items()},
-            tuple(of(column) for column in self.sensitive),
-            tuple(of(column) for column in control),
-            None if self.counts is None else self.counts[rows],
-            of(self.weight),
-            of(self.clusters),
-            self.score_bins,
-            self.summed,
-            self.suppressed,
+        return replace(
+            self,
+            columns={name: of(column) for name, column in self.columns.items()},
+            sensitive=tuple(map(of, self.sensitive)),
+            control=tuple(map(of, control)),
+            counts=None if self.counts is None else self.counts[rows],
+            weight=of(self.weight),
+            clusters=of(self.clusters),
+            everyone=None,
+            named=False,
         )
 
     def table(self, names: Iterable[str]) -> CountTable:

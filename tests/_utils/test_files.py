@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skfairtest import CountTable, FairnessAudit, FairnessTest, SequentialFairnessTest
+from skfairtest import FairnessAudit, FairnessTest, SequentialFairnessTest
 from skfairtest._utils.files import replaced, write_text
 
 PEOPLE = {"y_pred": [1, 1, 1, 0] * 5, "sensitive_features": {"sex": list("fffm") * 5}}
@@ -25,7 +25,6 @@ def writers():
         **tests,
         "text": test.to_text,
         "markdown": test.to_markdown,
-        "table": CountTable.from_predictions(**PEOPLE).save,
     }
 
 
@@ -33,7 +32,7 @@ NAMES = [f"{name} of {kind}" for kind in ("FairnessTest", "FairnessAudit", "Sequ
          for name in ("to_json", "to_html")]  # fmt: skip
 
 
-@pytest.fixture(params=[*NAMES, "text", "markdown", "table"])
+@pytest.fixture(params=[*NAMES, "text", "markdown"])
 def write(request):
     return writers()[request.param]
 

@@ -38,7 +38,8 @@ def test_processes_are_started_only_for_work_that_takes_longer(monkeypatch, cloc
     asked = []
     monkeypatch.setattr(parallel, "time", clock)
     monkeypatch.setattr(parallel, "STARTING", 2.0)
-    monkeypatch.setattr(parallel, "_parallel", lambda n_jobs: asked.append(n_jobs) or parallel.Parallel(1))
+    in_processes = parallel.Parallel
+    monkeypatch.setattr(parallel, "Parallel", lambda n_jobs: asked.append(n_jobs) or in_processes(1))
     assert list(in_parallel(slow, PIECES, 2)) == [number**2 for (number,) in PIECES]
     assert asked == [2] * started
 

@@ -35,9 +35,3 @@ def test_the_command_finds_what_the_audit_finds(missing, path, capsys):
 def test_people_who_are_left_out_are_in_the_report(path, capsys):
     run(["audit", path, *ASKED, "--missing", "exclude"])
     assert "sex is missing: left out" in capsys.readouterr().out
-
-
-def test_without_the_option_an_empty_field_is_an_error_that_names_it(path, capsys):
-    assert run(["audit", path, *ASKED]) == 2
-    assert "30 of 90 values are missing in column 'sex' (--sensitive)" in (said := capsys.readouterr().err)
-    assert "--missing" in said

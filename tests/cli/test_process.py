@@ -182,18 +182,6 @@ def test_the_status_does_not_depend_on_who_reads_the_errors(people, where):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", ["20", "80"])
-def test_a_pipe_gets_every_name_in_full(people, columns):
-    finished = subprocess.run(
-        [*COMMAND, *audit(people), "--details"],
-        capture_output=True, text=True, check=False, env=environment(COLUMNS=columns),
-    )  # fmt: skip
-    name = "very long name " * 8 + "end"
-    assert finished.stdout.count(name) >= 5
-    assert "…" not in finished.stdout
-
-
-@pytest.mark.slow
 def test_nobody_has_to_read_the_help_to_its_end():
     reader, writer = os.pipe()
     os.close(reader)
@@ -221,22 +209,3 @@ def test_the_demo_is_a_plain_report_with_status_0(tmp_path):
     assert "25 of 83 comparisons show a significant disparity, more than chance explains: by race (" in finished.stdout
     assert "\x1b" not in finished.stdout
     assert finished.stdout.rstrip().endswith(str(tmp_path / "skfairtest-demo.html"))
-
-
-@pytest.mark.slow
-def test_bad_input_is_one_line_also_in_a_process(tmp_path):
-    finished = piped(
-        "audit", str(tmp_path / "nowhere.csv"), "--y-pred", "p", "--sensitive", "s", "--metric", "selection_rate"
-    )
-    assert finished.returncode == 2
-    assert finished.stdout == ""
-    assert len(finished.stderr.splitlines()) == 1
-
-
-@pytest.mark.slow
-def test_the_names_of_the_program_and_its_version():
-    finished = piped("audit", "--help")
-    assert finished.returncode == 0
-    assert "Usage: skfairtest audit" in finished.stdout
-    assert piped("--version").stdout.startswith("skfairtest ")
-    assert piped("--show-completion", input="").returncode in (0, 2)  # as the shell is known that runs the tests

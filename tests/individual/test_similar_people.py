@@ -306,7 +306,7 @@ def test_a_sensitive_feature_of_one_level_in_some_fold(fit, people):
     ("groups", "message"),
     [
         (["f", "m"] * 20, r"different lengths, 80 and 40"),
-        ("sex", r"sensitive_features='sex': X has no column of this name"),
+        ("sex", r"sensitive_features='sex': X has no column 'sex' here"),
         ([None, "m"] * 40, r"sensitive_features .* missing values"),
         (["f"] * 80, r"'f' for everybody"),
     ],

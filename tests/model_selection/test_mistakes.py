@@ -97,7 +97,7 @@ MISTAKES = {
         NAMED,
         X.to_numpy(),
         {},
-        r"sensitive_features='sex' names a column, but X \(ndarray\) has no column names here: pass a DataFrame",
+        r"sensitive_features='sex': X \(ndarray\) has no column names here: pass a DataFrame",
     ),
 }
 

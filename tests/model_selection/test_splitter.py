@@ -137,7 +137,7 @@ NO_COLUMN = "sensitive_features='sex': X has no column 'sex' here; its columns a
         (
             {"sensitive_features": "sex"},
             {"X": np.zeros((4, 1)), "sensitive_features": None},
-            "sensitive_features='sex' names a column, but X .ndarray. has no column names here",
+            "sensitive_features='sex': X .ndarray. has no column names here",
         ),
         ({"sensitive_features": np.array(["f"])}, {}, "must be the name of a column of X, or a list.*found ndarray"),
         ({"n_splits": 1}, {}, "n_splits=2 or more"),

@@ -3,7 +3,6 @@
 import datetime
 import io
 import json
-from collections import UserList, deque
 from decimal import Decimal
 from fractions import Fraction
 
@@ -111,10 +110,6 @@ PARAMETERS = {
     "a list of a weight": (lambda: framed(sample_weight=["s"]), "sample_weight must be the name of a column"),
     "a number in place of a name": (lambda: framed(sensitive_features=0), "sensitive_features takes names of columns"),
     "a number among names": (lambda: framed(control_features=[0]), "control_features takes names of columns"),
-    "a huge threshold": (
-        lambda: framed(y_score="s", prediction_threshold=MANY),
-        "prediction_threshold must be a number",
-    ),
     "huge bins": (lambda: framed(y_score="s", score_bins=MANY), "score_bins"),
     "a huge margin": (of_memory(margin=MANY), "margin must be a number"),
     "alpha is text": (entropy(alpha="x"), "alpha must be a number"),
@@ -203,11 +198,6 @@ def test_text_that_no_file_can_hold_is_an_error_that_names_it(changes, named):
     str(error.value).encode()
 
 
-def test_a_series_whose_name_polars_cannot_hand_over_is_read():
-    column = read_column(pl.Series("a\x00", ["f", "m"]), "x")
-    assert (column.name, column.levels) == ("a\x00", ("f", "m"))
-
-
 # Tuples and rows ------------------------------------------------------------------------------------------------------
 
 
@@ -230,11 +220,6 @@ def test_cells_of_a_list_of_rows_can_be_anything_but_columns():
     assert [column.levels for column in columns] == [("b", ("a", 1)), ("x",)]
     with pytest.raises(ValueError, match="sensitive_features has no columns"):
         read_columns([(), ()], "sensitive_features", default_name="s")
-
-
-@pytest.mark.parametrize("container", [deque, UserList])
-def test_any_sequence_keeps_the_types_of_its_values(container):
-    assert decoded(container([1, "1", "a\x00"])) == [1, "1", "a\x00"]
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
@@ -380,12 +365,6 @@ def test_a_label_that_cannot_be_compared_is_not_among_the_labels(strange):
         run(pos_label=strange)
     with pytest.raises(ValueError, match=r"reference_group=.*is not a group"):
         run(compare="to_reference", reference_group=strange)
-
-
-@pytest.mark.parametrize("argument", ["sensitive_features", "control_features"])
-def test_a_feature_with_the_name_of_a_column_of_the_table_is_an_error_that_names_its_parameter(argument):
-    with pytest.raises(ValueError, match=f"{argument}: a feature is named 'count'"):
-        run(**{argument: {"count": GROUPS}})
 
 
 def _share(y_true, y_pred):

@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from skfairtest.tables import CountTable
@@ -17,19 +16,6 @@ DATA = {
     "n": [89, 512, 8, 207, 353],
 }
 ROLES = {"y_pred": "admit", "sensitive_features": "gender", "control_features": "dept"}
-
-
-@pytest.mark.parametrize(
-    "container",
-    [dict, pd.DataFrame, pl.DataFrame, pa.table, lambda d: {k: np.array(v) for k, v in d.items()}],
-    ids=["dict", "pandas", "polars", "pyarrow", "numpy"],
-)
-def test_every_container_gives_the_same_table(container):
-    table = CountTable.from_counts(container(DATA), count="n", **ROLES)
-    assert table.counts.tolist() == [[[0, 89], [0, 512]], [[8, 0], [207, 353]]]
-    assert table.sensitive_names == ("gender",)
-    assert table.control_names == ("dept",)
-    assert table.cell_names == ("y_pred",)
 
 
 def test_one_column_may_be_both_y_true_and_y_pred():
@@ -94,11 +80,6 @@ def test_missing_counts_and_values_are_errors_that_name_the_column():
         CountTable.from_counts(data, y_pred="y", sensitive_features="sex")
     with pytest.raises(ValueError, match="count has 1 missing value"):
         CountTable.from_counts(data, y_pred="y", sensitive_features="y")
-
-
-def test_columns_that_are_not_asked_for_are_not_read():
-    data = {**DATA, "note": [None] * 5, "list": [[1]] * 5}
-    assert CountTable.from_counts(data, count="n", **ROLES).n_samples == 1169
 
 
 @pytest.mark.parametrize(

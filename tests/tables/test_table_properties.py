@@ -61,16 +61,6 @@ def test_counts_agree_with_counting_by_hand(data):
 
 
 @PROFILE
-@given(people(), st.data())
-def test_the_order_of_the_people_changes_nothing(data, more):
-    n = len(data["y_true"])
-    table = CountTable.from_predictions(**data)
-    shuffled = CountTable.from_predictions(**take(data, more.draw(st.permutations(range(n)))))
-    assert shuffled == table
-    assert repr((shuffled.strata, shuffled.groups, shuffled.cells)) == repr((table.strata, table.groups, table.cells))
-
-
-@PROFILE
 @given(people())
 def test_the_frame_read_back_gives_the_table(data):
     table = CountTable.from_predictions(**data)
