@@ -13,9 +13,8 @@ from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of, kept_groups
 from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measured, Result
-from skfairtest.comparisons.distribution import measure_distribution
 from skfairtest.comparisons.evaluation import Evaluation
-from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
+from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
 from skfairtest.comparisons.rates import Counted, count, test_rates
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
@@ -100,7 +99,10 @@ def measure(
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             measured[metric.name] = measure_metric(metric, design, kinds, known, own)
             advance()
-    comparisons = [comparison for metric in metrics for comparison in measured[metric.name][0]]
+    # Pooled comparisons come before those within strata.
+    comparisons: list[Comparison] = []
+    for metric in metrics:
+        comparisons += sorted(measured[metric.name][0], key=lambda row: (not row.is_pooled, row.contrast.stratum or 0))
     excluded += [exclusion for _, of_metric, _ in measured.values() for exclusion in of_metric]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
     by_metric = {name: values for name, (_, _, values) in measured.items() if values is not None}
@@ -119,19 +121,9 @@ def measure_metric(
     return measure_studentized(design, evaluation_of(design, metric, kinds), known, seed)
 
 
-@measure_metric.register(Calibration)
-def _(metric: Calibration, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
-    return measure_calibration(design, metric, kinds, seed)
-
-
-@measure_metric.register(Distribution)
-def _(metric: Distribution, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
-    return measure_distribution(design, metric, kinds, seed)
-
-
 @measure_metric.register(Omnibus)
 def _(metric: Omnibus, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
-    return measure_omnibus(design, metric, kinds, seed)
+    return measure_omnibus(metric, design, kinds, seed)
 
 
 def _for_people(sample: Sample, settings: Settings) -> Settings:

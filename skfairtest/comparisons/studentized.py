@@ -23,7 +23,7 @@ from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Form, Linearized, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.resampling import reference_log_p, sequential_p
+from skfairtest.inference.resampling import reference_log_p
 from skfairtest.inference.standardized import standardized_moments
 from skfairtest.inference.two_sides import Sides, Statistic, Stratum
 from skfairtest.metrics import BuiltIn, Mean, Rate
@@ -123,8 +123,6 @@ def measure_studentized(
         elif level < reference_log_p(one.statistic, null.side, null.freedom, null.skewness):
             doubtful.append((one.group, _FEWER))
     doubtful += contrasts.few_in_strata(tested, values, design.settings.alpha)
-    # Pooled comparisons come before those within strata.
-    tested.sort(key=lambda c: -1 if c.contrast.stratum is None else c.contrast.stratum)
     return tested, excluded, replace(values, doubtful=tuple(doubtful))
 
 
@@ -320,7 +318,7 @@ def _permuted(
     planned = set[Hashable](known)
     for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
         if contrasts.new_hypotheses(family, planned):
-            tasks[number] = resampling.Task(_draws(family), own, partial(_is_done, list(family), settings))
+            tasks[number] = resampling.Task(_draws(family), own, tuple(family))
         planned |= {one.hypothesis for one in family if one.hypothesis is not None}
     drawn = dict(zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name), strict=True))
     for number, family in enumerate(families):
@@ -359,13 +357,6 @@ def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
     at = [_null(one).sides.places for one in family]
     slices = [slice(places.index(own[0]), places.index(own[-1]) + 1) for own in at]
     return partial(two_sides.draw_statistics, strata, list(zip(slices, map(_statistic, family), strict=True)))
-
-
-def _is_done(family: Family, settings: Settings, chunks: list[Floats]) -> bool:
-    return all(
-        sequential_p(drawn, one.statistic, one.null.side, settings.n_decisive) is not None
-        for one, drawn in zip(family, np.concatenate(chunks).T, strict=True)
-    )
 
 
 def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -> Comparison:
