@@ -24,8 +24,9 @@ from skfairtest.inference.linear_form import Form, Linearized, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.inference.resampling import reference_log_p
+from skfairtest.inference.score import studentize
 from skfairtest.inference.standardized import standardized_moments
-from skfairtest.inference.two_sides import Sides, Statistic, Stratum
+from skfairtest.inference.two_sides import Stratum
 from skfairtest.metrics import BuiltIn, Mean, Rate
 
 #: Bootstrap samples of functions of numbers by default: in all, and for each comparison.
@@ -53,7 +54,7 @@ class FormNull(NullDistribution):
 
     def standardized(self) -> Moments | None:
         """The difference of two unweighted means, and the pooled standard deviation."""
-        (first, *others), studentized = self.sides.strata, self.studentized
+        (first, *others), studentized = self.sides.strata.values(), self.studentized
         mean = first.functional
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
             return None
@@ -74,10 +75,7 @@ def _null(one: Comparison) -> FormNull:
 
 
 def _strata(family: Family) -> dict[int, Stratum]:
-    sides = [_null(one).sides for one in family]
-    return dict(
-        sorted({place: own for side in sides for place, own in zip(side.places, side.strata, strict=True)}.items())
-    )
+    return dict(sorted({place: own for one in family for place, own in _null(one).sides.strata.items()}.items()))
 
 
 def measure_studentized(
@@ -211,7 +209,7 @@ def _compared(
     for place in design.places:
         contrast = replace(base, stratum=place)
         sides, reason, no_ratio, n_effective = whole.within(place), "", "", design.people(contrast)[0]
-        if not sides.places:
+        if not sides.strata:
             flags = list(undefined.values()) if place is None else [undefined[place]] if place in undefined else []
             sought = (base.first, base.second)
             lacking = [g for i, g in enumerate(sought) if g is not None and flags and all(flag[i] for flag in flags)]
@@ -231,7 +229,7 @@ def _compared(
         if reason:
             excluded.append(design.left_out(made.name, contrast, other, reason, n_effective))
             continue
-        strata, studentized = whole.places if place is None else [place], made.variance is not None
+        strata, studentized = list(sides.strata), made.variance is not None
         form = sides.form(question.disparity)
         # Welch's test, asked for by its name or at a margin, is left as it is.
         skewed = (
@@ -252,9 +250,9 @@ def _compared(
 
 
 def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
-    statistic = Statistic(disparity, sides.weights)
-    first, second = (float(v) for v in statistic.sides(sides.shown))
-    estimate, spread = (float(v) for v in statistic.distance(sides.shown))
+    moments = two_sides.pooled(sides.shown, sides.weights)
+    first, second = float(moments.first), float(moments.second)
+    estimate, spread = (float(v) for v in two_sides.distance(moments, disparity))
     if disparity == "difference":
         return (first + origin, second + origin), first - second, spread
     return (first, second), np.nan if np.isnan(estimate) else first / second if second else np.inf, spread
@@ -337,26 +335,27 @@ def _permuted(
     return families
 
 
-def _statistic(one: Comparison) -> Statistic:
-    null = _null(one)
-    return Statistic("difference", null.sides.balanced, null.studentized)
-
-
 def _observed(one: Comparison) -> Comparison:
-    null, statistic = _null(one), _statistic(one)
-    distance, error = (float(v) for v in statistic.distance(null.sides.tested))
+    null, (distance, error) = _null(one), _difference(_null(one).sides.tested, _null(one).sides)
+    error = error if null.studentized else 1.0
     return replace(
-        one, null=_at_equality(one, distance, error if null.studentized else 1.0), method=null.sides.resampling,
-        statistic=float(statistic(null.sides.tested)),
+        one, null=_at_equality(one, distance, error), method=null.sides.resampling,
+        statistic=float(studentize(np.asarray(distance), np.asarray(error))),
     )  # fmt: skip
+
+
+def _difference(moments: Moments, sides: TwoSides) -> tuple[float, float]:
+    """The difference that is tested, and its error."""
+    distance, error = two_sides.distance(two_sides.pooled(moments, sides.balanced), "difference")
+    return float(distance), float(error)
 
 
 def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
     places, strata = map(list, zip(*_strata(family).items(), strict=True))
     two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
-    at = [_null(one).sides.places for one in family]
-    slices = [slice(places.index(own[0]), places.index(own[-1]) + 1) for own in at]
-    return partial(two_sides.draw_statistics, strata, list(zip(slices, map(_statistic, family), strict=True)))
+    nulls = list(map(_null, family))
+    averages = [([places.index(s) for s in null.sides.strata], null.sides.balanced, null.studentized) for null in nulls]
+    return partial(two_sides.draw_statistics, strata, averages)
 
 
 def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -> Comparison:
@@ -371,8 +370,7 @@ def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -
             null = replace(null, form=replace(null.form, scale=shown / own * (error / distance)))
         tests = [(distance, error, question.alternative)]
     elif question.margin_bounds is None and not made.has_effective_people:
-        tested = sides.spread_out(sides.tested)
-        distance, error = (float(v) for v in Statistic("difference", sides.balanced).distance(tested))
+        distance, error = _difference(sides.spread_out(sides.tested), sides)
         null = _at_equality(one, distance, error)
         tests = [(distance, error, question.alternative)]
     else:
@@ -418,8 +416,8 @@ def _with_samples(
     strata = []
     for place in places:
         kinds, counts = made.kinds.within(place, [np.arange(n_groups) == g for g in range(n_groups)])
-        strata.append(Sides(made.functional(kinds), counts, np.array(sets), kinds.rows, kinds.cluster))
-    draw = partial(two_sides.draw_bootstrap, strata, pairs)
+        strata.append(Stratum(made.functional(kinds), counts, None, kinds.rows, kinds.cluster))
+    draw = partial(two_sides.draw_bootstrap, strata, np.array(sets), pairs)
     settings = design.settings
     if settings.question.method == "auto":
         enough = max(ENOUGH, OF_EACH * sum(map(len, families)))
@@ -429,10 +427,10 @@ def _with_samples(
         moments = [np.concatenate(arrays) for arrays in zip(*(chunk[number] for chunk in chunks), strict=True)]
         for at, one in enumerate(family):
             null = _null(one)
-            there = [places.index(place) for place in null.sides.places]
-            pooled = Statistic(disparity, null.sides.weights).pooled
-            drawn = pooled(Moments(*(array[:, there] for array in moments)))
-            found = resampled(pooled(null.sides.shown), drawn, disparity, studentized=null.studentized)
+            there, weights = [places.index(place) for place in null.sides.strata], null.sides.weights
+            drawn = two_sides.pooled(two_sides.only(Moments(*moments), there), weights)
+            observed = two_sides.pooled(null.sides.shown, weights)
+            found = resampled(observed, drawn, disparity, studentized=null.studentized)
             error = one.standard_error if null.studentized else found.standard_error
             null = replace(null, samples=found, spread=null.spread if null.studentized else error)
             family[at] = replace(one, null=null, standard_error=error)

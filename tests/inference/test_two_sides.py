@@ -11,16 +11,17 @@ from scipy.stats import chisquare, norm
 from skfairtest.inference.two_sides import (
     FEW_BLOCKS,
     Moments,
-    Sides,
-    Statistic,
     Stratum,
     check_size,
     columns,
     critical_values,
+    distance,
     draw_bootstrap,
     draw_permutations,
     limits,
     only,
+    pooled,
+    statistic,
 )
 from skfairtest.metrics.errors import Robust
 from skfairtest.metrics.functionals import Mean
@@ -198,17 +199,13 @@ def test_clusters_that_reach_over_both_sides_have_random_signs():
 @pytest.mark.parametrize("overall", [False, True])
 def test_the_data_are_shown_as_they_are(overall):
     recorder = Recorder([0, 1, 2])
-    stratum = Stratum(recorder, np.array([[1, 2, 3], [4, 0, 1]]), np.zeros(3, dtype=int), overall=overall)
-    moments = stratum.observed()
-    assert moments == ((8, 9, 10, 12, 1) if overall else (8, 9, 2, 4, 0))
-    assert stratum.people == (6, 5)
+    stratum = Stratum(recorder, np.array([[1, 2, 3], [4, 0, 1]]), np.zeros(3, dtype=int))
+    assert stratum.observed(overall=overall) == ((8, 9, 10, 12, 1) if overall else (8, 9, 2, 4, 0))
 
 
-def test_the_second_side_of_a_permutation_is_never_everyone():
+def test_the_second_side_of_a_permutation_is_two_groups_alone():
     recorder = Recorder([0, 1])
-    Stratum(recorder, np.array([[2, 2], [3, 3]]), np.zeros(2, dtype=int), overall=True).permuted(
-        50, np.random.default_rng(0)
-    )
+    Stratum(recorder, np.array([[2, 2], [3, 3]]), np.zeros(2, dtype=int)).permuted(50, np.random.default_rng(0))
     assert (recorder.second.sum(axis=1) == 6).all()
     assert not any(shared for _, _, shared in recorder.seen)
 
@@ -239,67 +236,72 @@ ONE = (0.6, 0.01, 0.4, 0.02, 0.0)
 TWO = (0.9, 0.03, 0.3, 0.04, 0.005)
 
 
+def of_strata(disparity, weights, moments):
+    """Return the averaged disparity, its error, and both averages."""
+    both = pooled(moments, np.asarray(weights, dtype=float))
+    return *distance(both, disparity), (both.first, both.second)
+
+
 def test_a_difference_is_divided_by_its_standard_error():
-    statistic = Statistic("difference", np.array([3.0]))
-    assert statistic(moments_of(ONE)) == pytest.approx(0.2 / np.sqrt(0.03))
-    assert statistic(moments_of(TWO)) == pytest.approx(0.6 / np.sqrt(0.07 - 0.01))
-    assert Statistic("difference", np.array([3.0]), studentized=False)(moments_of(ONE)) == pytest.approx(0.2)
+    weights = np.array([3.0])
+    assert statistic(moments_of(ONE), weights) == pytest.approx(0.2 / np.sqrt(0.03))
+    assert statistic(moments_of(TWO), weights) == pytest.approx(0.6 / np.sqrt(0.07 - 0.01))
+    assert statistic(moments_of(ONE), weights, studentized=False) == pytest.approx(0.2)
 
 
 def test_a_ratio_is_compared_by_its_logarithm():
-    distance, error = Statistic("ratio", np.array([1.0])).distance(moments_of(TWO))
-    assert distance == pytest.approx(np.log(3))
+    found, error, _ = of_strata("ratio", [1.0], moments_of(TWO))
+    assert found == pytest.approx(np.log(3))
     assert error == pytest.approx(np.sqrt(0.03 / 0.81 + 0.04 / 0.09 - 2 * 0.005 / 0.27))
 
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
 def test_strata_are_averaged_with_their_weights(disparity):
-    statistic = Statistic(disparity, np.array([1.0, 3.0]))
-    distance, error = statistic.distance(moments_of(ONE, TWO))
+    found, error, sides = of_strata(disparity, [1.0, 3.0], moments_of(ONE, TWO))
     first, second = 0.25 * 0.6 + 0.75 * 0.9, 0.25 * 0.4 + 0.75 * 0.3
     a, b = (1 / first, 1 / second) if disparity == "ratio" else (1.0, 1.0)
     variance = 0.25**2 * (a**2 * 0.01 + b**2 * 0.02) + 0.75**2 * (a**2 * 0.03 + b**2 * 0.04 - 2 * a * b * 0.005)
-    assert statistic.sides(moments_of(ONE, TWO)) == pytest.approx((first, second))
-    assert distance == pytest.approx(np.log(first / second) if disparity == "ratio" else first - second)
+    assert sides == pytest.approx((first, second))
+    assert found == pytest.approx(np.log(first / second) if disparity == "ratio" else first - second)
     assert error == pytest.approx(np.sqrt(variance))
-    assert statistic(moments_of(ONE, TWO)) == pytest.approx(float(distance) / np.sqrt(variance))
 
 
 @pytest.mark.parametrize("place", range(4))
 def test_a_stratum_that_is_undefined_leaves_the_average_to_the_others(place):
-    undefined = list(TWO)
+    undefined, weights = list(TWO), np.array([1.0, 3.0])
     undefined[place] = np.nan
-    statistic, alone = (Statistic("difference", np.array(w)) for w in ([1.0, 3.0], [1.0]))
-    assert statistic(moments_of(ONE, undefined)) == pytest.approx(float(alone(moments_of(ONE))))
-    assert np.isnan(statistic(moments_of(undefined, undefined)))
-    distance, error = statistic.distance(moments_of(undefined, undefined))
-    assert np.isnan(distance)
-    assert np.isnan(error)
+    alone = float(statistic(moments_of(ONE), np.ones(1)))
+    assert statistic(moments_of(ONE, undefined), weights) == pytest.approx(alone)
+    assert np.isnan(statistic(moments_of(undefined, undefined), weights))
+    assert np.isnan(of_strata("difference", weights, moments_of(undefined, undefined))[:2]).all()
 
 
 def test_strata_may_be_undefined_in_single_draws():
-    statistic = Statistic("difference", np.array([1.0, 3.0]))
+    weights = np.array([1.0, 3.0])
     rows = [(ONE, TWO), (ONE, [np.nan, *TWO[1:]]), ([np.nan] * 5, TWO)]
     stacked = Moments(*(np.array([[s[i] for s in row] for row in rows], dtype=float) for i in range(5)))
-    expected = [float(statistic(moments_of(*row))) for row in rows]
-    np.testing.assert_allclose(statistic(stacked), expected)
+    expected = [float(statistic(moments_of(*row), weights)) for row in rows]
+    np.testing.assert_allclose(statistic(stacked, weights), expected)
     assert np.isfinite(expected).all()
-    np.testing.assert_array_equal(only(stacked, slice(1, 2)).first[:, 0], [0.9, np.nan, 0.9])
+    np.testing.assert_array_equal(only(stacked, [1]).first[:, 0], [0.9, np.nan, 0.9])
 
 
 def test_degenerate_statistics():
-    difference, ratio = Statistic("difference", np.ones(1)), Statistic("ratio", np.ones(1))
+    def difference(values):
+        return statistic(moments_of(values), np.ones(1))
+
     # An infinite logarithm has no error, hence no statistic: it is no evidence.
-    assert difference(moments_of((0.3, 0, 0.3, 0, 0))) == 0
-    assert difference(moments_of((0.1 + 0.2, 0, 0.3, 0, 0))) == 0  # a rounding error is no disparity
-    assert difference(moments_of((0.4, 0, 0.3, 0, 0))) == np.inf
-    assert difference(moments_of((0.2, 0, 0.3, 0, 0))) == -np.inf
+    assert difference((0.3, 0, 0.3, 0, 0)) == 0
+    assert difference((0.1 + 0.2, 0, 0.3, 0, 0)) == 0  # a rounding error is no disparity
+    assert difference((0.4, 0, 0.3, 0, 0)) == np.inf
+    assert difference((0.2, 0, 0.3, 0, 0)) == -np.inf
+    assert np.isnan(difference((np.nan, 0.1, 0.5, 0.1, 0)))
     for values in ((0.5, 0.1, 0.0, 0.1, 0), (0.0, 0.1, 0.5, 0.1, 0)):
-        assert np.isinf(ratio.distance(moments_of(values))[0])
-        assert np.isnan(ratio(moments_of(values)))
-    assert np.isnan(ratio(moments_of((0.0, 0.1, 0.0, 0.1, 0))))
-    assert np.isnan(ratio(moments_of((-0.5, 0.1, 0.5, 0.1, 0))))
-    assert np.isnan(difference(moments_of((np.nan, 0.1, 0.5, 0.1, 0))))
+        found, error, _ = of_strata("ratio", [1.0], moments_of(values))
+        assert np.isinf(found)
+        assert np.isnan(error)
+    for values in ((0.0, 0.1, 0.0, 0.1, 0), (-0.5, 0.1, 0.5, 0.1, 0)):
+        assert np.isnan(of_strata("ratio", [1.0], moments_of(values))[:2]).all()
 
 
 # Limits and p-values --------------------------------------------------------------------------------------------------
@@ -407,9 +409,8 @@ SIZE = 20_000
 
 def resampled(counts, sides, pairs, **more):
     recorder = Recorder(np.ones(np.shape(counts)[1]))
-    found = Sides(recorder, np.asarray(counts), np.asarray(sides, dtype=bool), **more).bootstrapped(
-        pairs, SIZE, np.random.default_rng(0)
-    )
+    sets = np.asarray(sides, dtype=bool)
+    found = Stratum(recorder, np.asarray(counts), **more).bootstrapped(sets, pairs, SIZE, np.random.default_rng(0))
     assert [len(moments.first) for moments in found] == [SIZE] * len(pairs)
     return recorder
 
@@ -475,12 +476,12 @@ def test_clusters_of_several_groups_are_resampled_together():
 
 def test_bootstrap_samples_of_several_strata_come_from_one_seed():
     def sides():
-        return [
-            Sides(Recorder([0.0, 1.0]), np.array(counts), np.eye(2, dtype=bool))
-            for counts in ([[5, 5], [3, 9]], [[2, 8], [9, 1]])
-        ]
+        return [Stratum(Recorder([0.0, 1.0]), np.array(counts)) for counts in ([[5, 5], [3, 9]], [[2, 8], [9, 1]])]
 
-    one, two = (draw_bootstrap(sides(), [(0, 1, False)], 100, np.random.SeedSequence(4)) for _ in range(2))
+    one, two = (
+        draw_bootstrap(sides(), np.eye(2, dtype=bool), [(0, 1, False)], 100, np.random.SeedSequence(4))
+        for _ in range(2)
+    )
     assert one[0].first.shape == (100, 2)
     np.testing.assert_array_equal(one[0].first, two[0].first)
     assert len({tuple(column) for column in one[0].first.T.tolist()}) == 2
