@@ -22,8 +22,8 @@ from benchmarks.common.methods import (
     true_values,
 )
 from skfairtest import FairnessTest
+from skfairtest.comparisons.sides import Stratum
 from skfairtest.inference.multiplicity import Equality, holm, shaffer
-from skfairtest.inference.two_sides import Stratum
 from skfairtest.metrics.rates import CRITERIA
 
 #: Metrics of people one by one, and the kind of cell that describes their populations alike.

@@ -15,7 +15,7 @@ from skfairtest.comparisons import resample as resampling
 from skfairtest.comparisons.core import Comparison, Design, Exclusion, GroupValues, Measured, NullDistribution
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import TwoSides, evaluate_sides
+from skfairtest.comparisons.sides import Stratum, TwoSides, draw_bootstrap, draw_statistics, evaluate_sides
 from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.homogeneity import Homogeneity
@@ -26,7 +26,6 @@ from skfairtest.inference.rates import quantiles
 from skfairtest.inference.resampling import reference_log_p
 from skfairtest.inference.score import studentize
 from skfairtest.inference.standardized import standardized_moments
-from skfairtest.inference.two_sides import Stratum
 from skfairtest.metrics import BuiltIn, Mean, Rate
 
 #: Bootstrap samples of functions of numbers by default: in all, and for each comparison.
@@ -352,10 +351,14 @@ def _difference(moments: Moments, sides: TwoSides) -> tuple[float, float]:
 
 def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
     places, strata = map(list, zip(*_strata(family).items(), strict=True))
-    two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
+    if (people := int(max(stratum.counts.sum() for stratum in strata))) >= MOST_PEOPLE:
+        raise ParameterError(
+            f"method='permutation' can draw tables of fewer than {MOST_PEOPLE:,} people, found {people:,}: "
+            "use method='asymptotic'"
+        )
     nulls = list(map(_null, family))
     averages = [([places.index(s) for s in null.sides.strata], null.sides.balanced, null.studentized) for null in nulls]
-    return partial(two_sides.draw_statistics, strata, averages)
+    return partial(draw_statistics, strata, averages)
 
 
 def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -> Comparison:
@@ -417,7 +420,7 @@ def _with_samples(
     for place in places:
         kinds, counts = made.kinds.within(place, [np.arange(n_groups) == g for g in range(n_groups)])
         strata.append(Stratum(made.functional(kinds), counts, None, kinds.rows, kinds.cluster))
-    draw = partial(two_sides.draw_bootstrap, strata, np.array(sets), pairs)
+    draw = partial(draw_bootstrap, strata, np.array(sets), pairs)
     settings = design.settings
     if settings.question.method == "auto":
         enough = max(ENOUGH, OF_EACH * sum(map(len, families)))
