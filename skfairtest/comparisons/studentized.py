@@ -318,20 +318,14 @@ def _permuted(
             tasks[number] = resampling.Task(_draws(family), own, tuple(family))
         planned |= {one.hypothesis for one in family if one.hypothesis is not None}
     drawn = dict(zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name), strict=True))
-    for number, family in enumerate(families):
-        draws = np.concatenate(drawn[number]) if number in drawn else None
-        for place, one in enumerate(family):
-            first = None if one.hypothesis is None else known.get(one.hypothesis)
-            if first is not None:
-                family[place] = replace(one.tested_as(first), method=one.method)
-                continue
-            assert draws is not None
-            null = _null(one)
-            freedom = null.freedom if null.studentized else None
-            family[place] = resampling.with_draws(one, draws[:, place], settings, freedom, null.skewness)
-            if one.hypothesis is not None:
-                known[one.hypothesis] = family[place]
-    return families
+
+    def test(family: Family, draws: list[Floats], place: int) -> Comparison:
+        null = _null(family[place])
+        freedom, column = null.freedom if null.studentized else None, np.concatenate(draws)[:, place]
+        return resampling.with_draws(family[place], column, settings, freedom, null.skewness)
+
+    each = [partial(test, family, drawn.get(number, [])) for number, family in enumerate(families)]
+    return [contrasts.tested_once(family, known, own) for family, own in zip(families, each, strict=True)]
 
 
 def _observed(one: Comparison) -> Comparison:
