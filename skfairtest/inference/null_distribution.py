@@ -20,9 +20,7 @@ BINS = 60
 LARGEST = 100_000
 #: Standard deviations around the centre that are drawn bin by bin.
 REACH = 5.5
-#: Multiplications up to which strata are convolved directly, in wide windows; beyond, tails below `NOISE` are not read
-#: from what Fourier transforms gave.
-DIRECT_WORK = 200_000
+#: Tails below this are not read from what Fourier transforms gave.
 NOISE = 1e-8
 
 
@@ -59,7 +57,7 @@ def given_totals(
         if bins * each > LARGEST:
             return None
         start = min(max(round(mean) - bins * each // 2, lowest), highest + 1 - bins * each)
-    direct = strata.direct_work() <= DIRECT_WORK
+    direct = strata.is_direct()
     first, probability, _ = strata.distribution(0.0, direct=direct)
     x, observed = first + np.arange(len(probability)), int(x1.sum())
     if alternative == "two-sided":
