@@ -228,13 +228,12 @@ def studentized(stratum, size, rng, published=False):
     weights, seed = np.ones(1), np.random.SeedSequence(int(rng.integers(2**63)))
     observed = two_sides.columns([stratum.observed()])
     drawn = draw_permutations([stratum], size, seed)
-    statistic = partial(two_sides.statistic, weights=weights)
-    raw = partial(statistic, studentized=False)
+    statistic, raw = (partial(two_sides.statistic, weights=weights, studentized=by) for by in (True, False))
     s, estimate = float(statistic(observed)), float(raw(observed))
     if np.isnan(s):
         return (np.nan, *NONE), np.nan, np.nan
     statistics = statistic(drawn)
-    error = float(two_sides.distance(two_sides.pooled(observed, weights), "difference")[1])
+    error = float(two_sides.distance(stratum.tested, "difference")[1])
     bounds, people = stratum.functional.bounds, stratum.counts.sum(axis=1)
     if not error > 0:  # all alike: as if one person more were at the other end
         error = (bounds[1] - bounds[0]) / (min(people) + 1) if np.isfinite(bounds[1]) else 0.0
@@ -328,8 +327,7 @@ def judge_areas(cell, population, size, rng):
         stratum = Stratum(functional, counts, truth.astype(int), rows=True)
         default, *_ = studentized(stratum, cell.resamples, rng)
         out.add("permutation", *default)
-        delong = two_sides.distance(stratum.observed(), "difference")
-        out.add("delong", *competitors.z_test(*map(float, delong)))
+        out.add("delong", *competitors.z_test(*map(float, two_sides.distance(stratum.tested, "difference"))))
         if cell.effect is not None and cell.effect[1] == cell.null[1]:  # once where either group is the worse one
             out.add("likelihood", area_likelihood(functional, counts))
             out.add("bootstrap_t", *bootstrapped(functional, counts, cell.resamples, beside))

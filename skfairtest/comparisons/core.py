@@ -166,6 +166,11 @@ class Comparison:
         return self.contrast.stratum is None
 
     @property
+    def order(self) -> tuple[bool, int]:
+        """Its place among those of a metric: over all strata, then in each."""
+        return not self.is_pooled, self.contrast.stratum or 0
+
+    @property
     def in_family(self) -> Self:
         """The comparison as its family counts it: an undefined disparity counts, but is no evidence."""
         if not self.undefined:

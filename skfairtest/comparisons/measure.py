@@ -98,10 +98,7 @@ def measure(
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             measured[metric.name] = measure_metric(metric, design, kinds, known, own)
             advance()
-    # Pooled comparisons come before those within strata.
-    comparisons: list[Comparison] = []
-    for metric in metrics:
-        comparisons += sorted(measured[metric.name][0], key=lambda row: (not row.is_pooled, row.contrast.stratum or 0))
+    comparisons = [comparison for metric in metrics for comparison in measured[metric.name][0]]
     excluded += [exclusion for _, of_metric, _ in measured.values() for exclusion in of_metric]
     excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
     by_metric = {name: values for name, (_, _, values) in measured.items() if values is not None}

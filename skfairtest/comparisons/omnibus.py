@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def _each(
             row, draw = found
             drawn = np.concatenate(resample(draw, design.settings, of_place, what=metric.name, rows=[row]))
             comparisons.append(with_draws(row, drawn, design.settings))
-    return comparisons, excluded
+    return sorted(comparisons, key=attrgetter("order")), excluded
 
 
 def _by_group(design: Design, value: Callable[[int, list[Booleans]], float]) -> GroupValues:

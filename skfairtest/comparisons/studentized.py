@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -107,7 +108,7 @@ def measure_studentized(
             if normal and abs(sides.skewness()) > contrasts.SKEWED:
                 doubtful.append((family[0].group, contrasts.EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
-    tested = _test(made, families, design, known, seed)
+    tested = sorted(_test(made, families, design, known, seed), key=attrgetter("order"))
     level = float(np.log(design.settings.alpha))
     for one in tested:
         if one.log_p > level or not (design.settings.published or corrected):
