@@ -12,6 +12,7 @@ from scipy.stats import norm
 from benchmarks.common import competitors
 from benchmarks.common.cells import ALPHA, LAWS, SHAPES, average_precision_of
 from skfairtest._utils.typing import Moments
+from skfairtest.comparisons.sides import Stratum, draw_bootstrap, draw_permutations
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p
@@ -27,7 +28,6 @@ from skfairtest.inference.rate_draws import (
 from skfairtest.inference.rates import Pair, limits_of_all
 from skfairtest.inference.resampling import monte_carlo_p, reference_log_p
 from skfairtest.inference.score import studentize
-from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics import Context, resolve_metrics
 from skfairtest.metrics.counted import AveragePrecision, Determination
@@ -226,17 +226,18 @@ def studentized(stratum, size, rng, published=False):
     weights, seed = np.ones(1), np.random.SeedSequence(int(rng.integers(2**63)))
     observed = two_sides.columns([stratum.observed()])
     drawn = draw_permutations([stratum], size, seed)
-    statistic, raw = Statistic("difference", weights), Statistic("difference", weights, studentized=False)
+    statistic, raw = (partial(two_sides.statistic, weights=weights, studentized=by) for by in (True, False))
     s, estimate = float(statistic(observed)), float(raw(observed))
     if np.isnan(s):
         return (np.nan, *NONE), np.nan, np.nan
     statistics = statistic(drawn)
-    error, bounds = float(statistic.distance(observed)[1]), stratum.functional.bounds
+    error = float(two_sides.distance(stratum.tested, "difference")[1])
+    bounds, people = stratum.functional.bounds, stratum.counts.sum(axis=1)
     if not error > 0:  # all alike: as if one person more were at the other end
-        error = (bounds[1] - bounds[0]) / (min(stratum.people) + 1) if np.isfinite(bounds[1]) else 0.0
+        error = (bounds[1] - bounds[0]) / (min(people) + 1) if np.isfinite(bounds[1]) else 0.0
     variances = np.concatenate([observed.first_variance, observed.second_variance])
     is_mean = stratum.functional.is_mean
-    freedom = two_sides.welch_freedom(variances, np.array(stratum.people)) if is_mean else np.inf
+    freedom = two_sides.welch_freedom(variances, people) if is_mean else np.inf
     skewness = 0.0
     if is_mean and not published and variances.sum() > 0:
         skewness = float(np.subtract(*stratum.functional.third_moment(stratum.counts)) / variances.sum() ** 1.5)
@@ -324,9 +325,7 @@ def judge_areas(cell, population, size, rng):
         stratum = Stratum(functional, counts, truth.astype(int), rows=True)
         default, *_ = studentized(stratum, cell.resamples, rng)
         out.add("permutation", *default)
-        statistic = Statistic("difference", np.ones(1))
-        moments = two_sides.columns([stratum.observed()])
-        out.add("delong", *competitors.z_test(*(float(v) for v in statistic.distance(moments))))
+        out.add("delong", *competitors.z_test(*map(float, two_sides.distance(stratum.tested, "difference"))))
         if cell.effect is not None and cell.effect[1] == cell.null[1]:  # once where either group is the worse one
             out.add("bootstrap_t", *bootstrapped(functional, counts, cell.resamples, beside))
         if cell.effect is not None and not cell.competitors:  # many designs, for the default and its rivals
@@ -361,8 +360,8 @@ def scored(functional, counts, truth):
 def bootstrapped(functional, counts, size, rng):
     """P-value and interval of ``method="bootstrap"``: people resampled within groups, studentized."""
     seed = np.random.SeedSequence(int(rng.integers(2**63)))
-    sides = two_sides.Sides(functional, counts, np.eye(2, dtype=bool), rows=True)
-    (drawn,) = two_sides.draw_bootstrap([sides], [(0, 1, False)], size, seed)
+    stratum = Stratum(functional, counts, rows=True)
+    (drawn,) = draw_bootstrap([stratum], np.eye(2, dtype=bool), [(0, 1, False)], size, seed)
     observed = functional.pair(*counts.astype(float), null=False)
     found = resampled(observed, Moments(*(v.ravel() for v in drawn)), "difference", studentized=True)
     sides = (("two-sided", ALPHA), ("two-sided", ALPHA))

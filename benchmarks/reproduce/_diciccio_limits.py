@@ -12,8 +12,8 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import norm
 
+from skfairtest.comparisons.sides import Stratum, draw_permutations
 from skfairtest.inference import two_sides
-from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.metrics.functionals import Auc
 
 #: Share of people in group A, base rates, and the area under either group's curve.
@@ -107,8 +107,8 @@ def sizes(people):
 def _both(moments, people):
     """The difference times the root of the people, and over its own standard error."""
     weights = np.ones(1)
-    raw = Statistic("difference", weights, studentized=False)(moments)
-    return np.sqrt(people) * raw, Statistic("difference", weights)(moments)
+    raw = two_sides.statistic(moments, weights, studentized=False)
+    return np.sqrt(people) * raw, two_sides.statistic(moments, weights)
 
 
 def many_areas(people, data_sets, n_permutations, n_permuted, rng):

@@ -1,14 +1,14 @@
 """The simulations of DiCiccio et al. (2020) of means (section 2.2) and of false negative rates (4.2)."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from scipy.stats import binom, norm
 
+from skfairtest.comparisons.sides import Stratum, draw_permutations
 from skfairtest.inference import two_sides
 from skfairtest.inference.resampling import monte_carlo_p
-from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics.functionals import Mean
 
@@ -58,7 +58,8 @@ def means(design, data_sets, n_resamples, sequence):
     """
     counts = np.stack([np.repeat([side, 1 - side], design.people) for side in (1, 0)])
     block, weights = np.zeros(counts.shape[1], dtype=int), np.ones(1)
-    raw, studentized = Statistic("difference", weights, studentized=False), Statistic("difference", weights)
+    studentized = partial(two_sides.statistic, weights=weights)
+    raw = partial(studentized, studentized=False)
     observed, variances, rejected = [], [], {"un-studentized": 0, "studentized": 0}
     higher = dict(rejected)
     for child in sequence.spawn(data_sets):

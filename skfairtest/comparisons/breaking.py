@@ -206,10 +206,11 @@ def reason_of(result: Result) -> str:
 def _counts(sample: Sample, names: frozenset[str], positive: Any) -> Integers:
     """People by group, true label and prediction, shape (groups, 2, 2); columns that no rate reads are negative."""
     positive = sample.labels[-1] if positive is None else positive
-    found, cells, _ = by_labels(sample.table(names), positive)
+    found, columns = by_labels(sample.table(names), positive)
     counts = np.zeros((len(sample.groups), 2, 2), dtype=np.int64)
     nothing = np.zeros(found.shape[2], dtype=np.int64)
-    place = [cells[name].astype(np.int64) if name in cells else nothing for name in ("y_true", "y_pred")]
+    cells = {name: column.is_label(positive).astype(np.int64) for name, column in columns.items()}
+    place = [cells.get(name, nothing) for name in ("y_true", "y_pred")]
     for cell, (true, predicted) in enumerate(zip(*place, strict=True)):
         counts[:, true, predicted] += found[0, :, cell]
     return counts

@@ -9,7 +9,7 @@ References
 J. C. Hsu (1996). Multiple Comparisons: Theory and Methods. Chapter 4.
 """
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 from math import comb
@@ -65,6 +65,17 @@ def new_hypotheses(rows: Sequence[Comparison], known: Container[Hashable]) -> li
     """The places of comparisons whose hypothesis has not been tested yet, each once."""
     places = (places[0] for places in distinct([one.hypothesis for one in rows]))
     return [place for place in places if rows[place].hypothesis not in known]
+
+
+def tested_once(rows: Sequence[Comparison], known: Known, test: Callable[[int], Comparison]) -> list[Comparison]:
+    """The tests of comparisons by their places; a hypothesis is tested once, whichever comparisons are of it."""
+    out = list[Comparison]()
+    for place, row in enumerate(rows):
+        first = None if row.hypothesis is None else known.get(row.hypothesis)
+        out.append(test(place) if first is None else replace(row.tested_as(first), method=row.method))
+        if row.hypothesis is not None:
+            known.setdefault(row.hypothesis, out[-1])
+    return out
 
 
 def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:

@@ -63,6 +63,11 @@ class NullDistribution:
         """Which draws are extreme."""
         return self.extreme or self.question.alternative
 
+    @property
+    def tails(self) -> tuple[str, ...]:
+        """The sides on which draws are counted: both tails of a metric without a direction, the smaller twice."""
+        return ("greater", "less") if self.extreme == "two-sided" else (self.side,)
+
     def critical_values(self, row: Comparison, error: float) -> tuple[float, float]:
         """Critical values below and above the estimate, at an error."""
         if not self.has_drawn_limits or row.has_samples:
@@ -159,6 +164,11 @@ class Comparison:
     def is_pooled(self) -> bool:
         """Whether it is over all strata."""
         return self.contrast.stratum is None
+
+    @property
+    def order(self) -> tuple[bool, int]:
+        """Its place among those of a metric: over all strata, then in each."""
+        return not self.is_pooled, self.contrast.stratum or 0
 
     @property
     def in_family(self) -> Self:

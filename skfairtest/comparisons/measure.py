@@ -13,9 +13,8 @@ from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest.comparisons.contrasts import Known, check_how_many, contrasts_of, kept_groups
 from skfairtest.comparisons.core import Comparison, Design, Exclusion, Measured, Result
-from skfairtest.comparisons.distribution import measure_distribution
-from skfairtest.comparisons.evaluation import Evaluation
-from skfairtest.comparisons.omnibus import check_omnibus, measure_calibration, measure_omnibus
+from skfairtest.comparisons.evaluation import Evaluation, masks_of
+from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
 from skfairtest.comparisons.rates import Counted, count, test_rates
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
@@ -35,6 +34,7 @@ from skfairtest.metrics.rates import f1_of_jaccard, f1_slope
 from skfairtest.metrics.resolve import STANDARD
 from skfairtest.readers import (
     LABELS,
+    Column,
     Numbers,
     check_classes,
     check_labels,
@@ -71,16 +71,14 @@ def measure(
     counts_people, table = is_counted(sample, settings), None
     if counts_people and any(type(metric) is Rate for metric in metrics):
         table = sample.table(cells_read([metric for metric in metrics if isinstance(metric, Rate)], settings))
-        counts, cells, labels = by_labels(table, design.pos_label)
+        counts, columns = by_labels(table, design.pos_label)
+        several = len(sample.labels) > 2
+        roles = {name: c.codes if several else c.is_label(design.pos_label) for name, c in columns.items()}
     for metric in metrics:
         if type(metric) is Rate and counts_people:  # others are measured as their kind of test does
-            roles = labels if len(sample.labels) > 2 else cells
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
-            positive = cells
-            if metric.label is not None and table is not None:
-                code = table.labels.index(metric.label) if metric.label in table.labels else -1
-                positive = {name: codes == code for name, codes in labels.items()}
-            counted.append(count(design, metric, (counts, *metric.masks(positive, labels), roles), what))
+            event, given = masks_of(metric, columns, design.pos_label)
+            counted.append(count(design, metric, (counts, event, given, roles), what))
             continue
         kinds = _kinds(sample, metric, settings)
         check_numbers(design, metric)
@@ -119,19 +117,9 @@ def measure_metric(
     return measure_studentized(design, evaluation_of(design, metric, kinds), known, seed)
 
 
-@measure_metric.register(Calibration)
-def _(metric: Calibration, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
-    return measure_calibration(design, metric, kinds, seed)
-
-
-@measure_metric.register(Distribution)
-def _(metric: Distribution, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
-    return measure_distribution(design, metric, kinds, seed)
-
-
 @measure_metric.register(Omnibus)
 def _(metric: Omnibus, design: Design, kinds: Kinds, known: Known, seed: np.random.SeedSequence) -> Measured:
-    return measure_omnibus(design, metric, kinds, seed)
+    return measure_omnibus(metric, design, kinds, seed)
 
 
 def _for_people(sample: Sample, settings: Settings) -> Settings:
@@ -289,19 +277,17 @@ def check_numbers(design: Design, metric: Metric) -> None:
         check_magnitude({name: design.sample.columns[name] for name in metric.columns}, metric.power)
 
 
-def by_labels(table: CountTable, positive: Any) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The counts of a table (S, G, K), and each cell's labels as booleans and as codes."""
-    labels = {label: place for place, label in enumerate(table.labels)}
-    cell_names = [(place, name) for place, name in enumerate(table.cell_names) if name != "y_score"]
-    cells = {name: np.array([cell[i] == positive for cell in table.cells], dtype=bool) for i, name in cell_names}
-    codes = {name: np.array([labels[cell[i]] for cell in table.cells], dtype=np.intp) for i, name in cell_names}
+def by_labels(table: CountTable, positive: Any) -> tuple[np.ndarray, dict[str, Column]]:
+    """The counts of a table (S, G, K), and each cell's labels."""
+    codes = {label: place for place, label in enumerate(table.labels)}
+    columns = {
+        name: Column(name, tuple(table.labels), np.array([codes[cell[i]] for cell in table.cells], dtype=np.intp))
+        for i, name in enumerate(table.cell_names)
+        if name != "y_score"
+    }
     # Cells in an order that does not depend on how labels are spelled: sampled tables depend on it.
-    order = np.lexsort(tuple(cells.values())[::-1])
-    return (
-        table.counts[:, :, order],
-        {name: column[order] for name, column in cells.items()},
-        {name: column[order] for name, column in codes.items()},
-    )
+    order = np.lexsort([column.is_label(positive) for column in columns.values()][::-1])
+    return table.counts[:, :, order], {name: column.take(order) for name, column in columns.items()}
 
 
 def cells_read(metrics: Sequence[Metric], settings: Settings) -> set[str]:

@@ -14,7 +14,7 @@ from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference import null_distribution
 from skfairtest.inference.detectable import TwoRates, detectable_estimates, detectable_rates
 from skfairtest.inference.margin import normal_log_p
-from skfairtest.inference.null_distribution import Bins, DrawnBins
+from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.power_designs import turned_over
 from skfairtest.inference.rates import Pair, Question
 from skfairtest.inference.resampling import monte_carlo_p
@@ -66,7 +66,7 @@ def null_histogram_of(one: Comparison) -> NullHistogram | None:
         drawn = null_distribution.drawn(one.draws, one.statistic, side)
         if drawn is None:
             return None
-        note, bins, kind = _of_draws(one, times, *counted[side][:2], drawn), drawn.bins, "drawn"
+        note, bins, kind = _of_draws(one, one.draws, times, *counted[side]), drawn, "drawn"
     if np.isinf(one.statistic):
         note += "; the data's own statistic is infinite, because it has no standard error"
     return _histogram(kind, statistic, bins, one.statistic, one, f"{note}.")
@@ -100,13 +100,14 @@ def _enumerated(one: Comparison, null: RateNull, pair: Pair) -> NullHistogram | 
     )
     statistic = "difference" if null.scale.is_identity else f"difference of the shares behind {label(one.metric)}"
     observed = (int(pair.x1.sum()) - expected) * unit
-    return _histogram("enumerated", statistic, bins.moved(-expected * unit, unit), observed, one, note)
+    moved = replace(bins, low=(bins.low - expected) * unit, high=(bins.high - expected) * unit)
+    return _histogram("enumerated", statistic, moved, observed, one, note)
 
 
-def _of_draws(one: Comparison, times: int, share: float, n_extreme: int, drawn: DrawnBins) -> str:
+def _of_draws(one: Comparison, draws: Floats, times: int, share: float, n_extreme: int, n_defined: int) -> str:
     larger, p = times * share < np.exp(one.least_log_p), p_text(p_of(one.log_p))
     note = (
-        f"The statistic in {drawn.n_defined:,} {RESAMPLES[one.method]}, of which {n_extreme:,} are at least as extreme "
+        f"The statistic in {n_defined:,} {RESAMPLES[one.method]}, of which {n_extreme:,} are at least as extreme "
         f"as the data{'; twice this share' if times == 2 else ', which'} gives "
     )
     note += (
@@ -114,8 +115,8 @@ def _of_draws(one: Comparison, times: int, share: float, n_extreme: int, drawn: 
         if larger
         else (f"the p-value, {p}")
     )
-    if drawn.n_infinite:
-        note += f"; {drawn.n_infinite:,} of them are infinite and not drawn"
+    if n_infinite := int(np.isinf(draws).sum()):
+        note += f"; {n_infinite:,} of them are infinite and not drawn"
     if one.n_undefined:
         others = pluralize(one.n_undefined, "other draw, which is", "other draws, which are")
         note += f"; it is undefined in {others} not counted"

@@ -14,7 +14,7 @@ from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons import core
-from skfairtest.comparisons.contrasts import Known, disparity_bounds, few_in_strata, new_hypotheses
+from skfairtest.comparisons.contrasts import Known, disparity_bounds, few_in_strata, new_hypotheses, tested_once
 from skfairtest.comparisons.resample import with_draws, with_samples
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import rate_draws
@@ -329,12 +329,7 @@ def _resampled(
         with progress(rate.name, len(new), bool(settings.verbose)) as advance:
             columns = rate_draws.pairwise_permutations(table, tables, *shape, settings.n_resamples, own, advance)
         draws = dict(zip(new, columns.T, strict=True))
-    for place, one in enumerate(rows):
-        first = known.get(one.hypothesis) if one.hypothesis is not None else None
-        rows[place] = with_draws(one, draws[place], settings) if first is None else one.tested_as(first)
-        if one.hypothesis is not None:
-            known.setdefault(one.hypothesis, rows[place])
-    return rows
+    return tested_once(rows, known, lambda place: with_draws(rows[place], draws[place], settings))
 
 
 def _answered(rows: Sequence[core.Comparison], settings: Settings) -> list[core.Comparison]:

@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 
 class Task(NamedTuple):
-    """A resampling task: ``draw(size, seed)``, the seed of its chunks, and whether chunks so far are enough."""
+    """A resampling task: ``draw(size, seed)``, the seed of its chunks, and the comparisons of the columns drawn."""
 
     draw: Callable[[int, np.random.SeedSequence], Any]
     seed: np.random.SeedSequence
-    done: Callable[[list[Any]], bool] | None = None
+    rows: Sequence[Comparison] = ()
 
 
 def resample(
@@ -35,10 +35,10 @@ def resample(
     seed: np.random.SeedSequence,
     *,
     what: str,
-    done: Callable[[list[T]], bool] | None = None,
+    rows: Sequence[Comparison] = (),
 ) -> list[T]:
     """Draw all resamples of one task; see `resample_all`."""
-    return resample_all([Task(draw, seed, done)], settings, what=what)[0]
+    return resample_all([Task(draw, seed, rows)], settings, what=what)[0]
 
 
 def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> list[list[Any]]:
@@ -46,7 +46,7 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> lis
     sizes = looks(settings.n_resamples, adaptive=settings.adaptive, n_decisive=settings.n_decisive)
     n_chunks = sum(map(len, sizes))
     seeds = [iter(task.seed.spawn(n_chunks)) for task in tasks]
-    early = settings.adaptive and all(task.done is not None for task in tasks)
+    early = settings.adaptive and all(task.rows for task in tasks)
     out: list[list[Any]] = [[] for _ in tasks]
     going = list(range(len(tasks)))
     with progress(what, n_chunks * len(tasks), bool(settings.verbose)) as advance:
@@ -56,41 +56,50 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str) -> lis
             for (place, _), chunk in zip(calls, drawn, strict=True):
                 out[place].append(chunk)
                 advance()
-            going = [place for place in going if not (early and tasks[place].done(out[place]))]  # type: ignore[misc]
+            going = [place for place in going if not (early and _is_done(tasks[place].rows, out[place], settings))]
             if not going:
                 break
     return out
 
 
+def _is_done(rows: Sequence[Comparison], chunks: Sequence[Floats], settings: Settings) -> bool:
+    """Whether adaptive drawing knows the p-value of every row."""
+    drawn = np.concatenate(chunks)
+    return all(
+        sequential_p(column, row.statistic, side, settings.n_decisive) is not None
+        for row, column in zip(rows, drawn.reshape(len(drawn), -1).T, strict=True)
+        for side in row.null.tails
+    )
+
+
 def with_draws(
-    row: Comparison,
-    draws: Floats,
-    settings: Settings,
-    freedom: float | None = None,
-    skewness: float = 0.0,
-    side: str = "",
+    row: Comparison, draws: Floats, settings: Settings, freedom: float | None = None, skewness: float = 0.0
 ) -> Comparison:
     """Count the draws at least as extreme as the data; adaptive ones until the answer is known.
 
     Permuted labels mix both sides, which can make the statistic vary too little. A studentized p-value is therefore at
     least that of t with some `freedom`, with and without the `skewness` of means.
     """
-    side, statistic = side or row.null.side, row.statistic
-    found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
-    if found is None:
-        _, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
-        p = stopped_p(n_extreme, n_defined, settings.n_decisive)
-        n_undefined = len(draws) - n_defined
-    else:
-        p, n_extreme, n_defined = found
-        number = np.cumsum(~np.isnan(draws))
-        n_undefined = int(np.isnan(draws[number < n_defined]).sum())
+    counted = []
+    for side in row.null.tails:
+        found = sequential_p(draws, row.statistic, side, settings.n_decisive) if settings.adaptive else None
+        stopped = found is not None
+        if found is None:
+            _, n_extreme, n_defined = monte_carlo_p(draws, row.statistic, side)
+            found = stopped_p(n_extreme, n_defined, settings.n_decisive), n_extreme, n_defined
+        counted.append((*found, stopped))
+    p, n_extreme, n_defined, stopped = min(counted)
+    number, unknown, least = np.cumsum(~np.isnan(draws)), np.isnan(draws), -np.inf
+    n_undefined = int(unknown[number < n_defined].sum()) if stopped else len(draws) - n_defined
+    if stopped and not row.null.extreme:
         # What was drawn for other comparisons after this row had its answer is not part of it.
         draws = np.where(number <= n_defined, draws, np.nan)
-    least = -np.inf if freedom is None or settings.published else reference_log_p(statistic, side, freedom, skewness)
+    if freedom is not None and not settings.published:
+        least = reference_log_p(row.statistic, row.null.side, freedom, skewness)
+    log_p = min(0.0, max(float(np.log(p)), least) + float(np.log(len(counted))))
     return replace(
-        row, log_p=max(float(np.log(p)), least), draws=draws, n_extreme=n_extreme, n_defined=n_defined,
-        n_undefined=n_undefined, least_log_p=least,
+        row, log_p=log_p, draws=draws, n_extreme=n_extreme, n_defined=n_defined, n_undefined=n_undefined,
+        n_tails=len(counted), least_log_p=least,
     )  # fmt: skip
 
 

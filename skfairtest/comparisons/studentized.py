@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +16,7 @@ from skfairtest.comparisons import resample as resampling
 from skfairtest.comparisons.core import Comparison, Design, Exclusion, GroupValues, Measured, NullDistribution
 from skfairtest.comparisons.evaluation import Evaluation, binning_error
 from skfairtest.comparisons.settings import Settings
-from skfairtest.comparisons.sides import TwoSides, evaluate_sides
+from skfairtest.comparisons.sides import Stratum, TwoSides, draw_bootstrap, draw_statistics, evaluate_sides
 from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.homogeneity import Homogeneity
@@ -23,9 +24,9 @@ from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Form, Linearized, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.resampling import reference_log_p, sequential_p
+from skfairtest.inference.resampling import reference_log_p
+from skfairtest.inference.score import studentize
 from skfairtest.inference.standardized import standardized_moments
-from skfairtest.inference.two_sides import Sides, Statistic, Stratum
 from skfairtest.metrics import BuiltIn, Mean, Rate
 
 #: Bootstrap samples of functions of numbers by default: in all, and for each comparison.
@@ -53,7 +54,7 @@ class FormNull(NullDistribution):
 
     def standardized(self) -> Moments | None:
         """The difference of two unweighted means, and the pooled standard deviation."""
-        (first, *others), studentized = self.sides.strata, self.studentized
+        (first, *others), studentized = self.sides.strata.values(), self.studentized
         mean = first.functional
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
             return None
@@ -74,10 +75,7 @@ def _null(one: Comparison) -> FormNull:
 
 
 def _strata(family: Family) -> dict[int, Stratum]:
-    sides = [_null(one).sides for one in family]
-    return dict(
-        sorted({place: own for side in sides for place, own in zip(side.places, side.strata, strict=True)}.items())
-    )
+    return dict(sorted({place: own for one in family for place, own in _null(one).sides.strata.items()}.items()))
 
 
 def measure_studentized(
@@ -110,7 +108,7 @@ def measure_studentized(
             if normal and abs(sides.skewness()) > contrasts.SKEWED:
                 doubtful.append((family[0].group, contrasts.EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
-    tested = _test(made, families, design, known, seed)
+    tested = sorted(_test(made, families, design, known, seed), key=attrgetter("order"))
     level = float(np.log(design.settings.alpha))
     for one in tested:
         if one.log_p > level or not (design.settings.published or corrected):
@@ -123,8 +121,6 @@ def measure_studentized(
         elif level < reference_log_p(one.statistic, null.side, null.freedom, null.skewness):
             doubtful.append((one.group, _FEWER))
     doubtful += contrasts.few_in_strata(tested, values, design.settings.alpha)
-    # Pooled comparisons come before those within strata.
-    tested.sort(key=lambda c: -1 if c.contrast.stratum is None else c.contrast.stratum)
     return tested, excluded, replace(values, doubtful=tuple(doubtful))
 
 
@@ -213,7 +209,7 @@ def _compared(
     for place in design.places:
         contrast = replace(base, stratum=place)
         sides, reason, no_ratio, n_effective = whole.within(place), "", "", design.people(contrast)[0]
-        if not sides.places:
+        if not sides.strata:
             flags = list(undefined.values()) if place is None else [undefined[place]] if place in undefined else []
             sought = (base.first, base.second)
             lacking = [g for i, g in enumerate(sought) if g is not None and flags and all(flag[i] for flag in flags)]
@@ -233,7 +229,7 @@ def _compared(
         if reason:
             excluded.append(design.left_out(made.name, contrast, other, reason, n_effective))
             continue
-        strata, studentized = whole.places if place is None else [place], made.variance is not None
+        strata, studentized = list(sides.strata), made.variance is not None
         form = sides.form(question.disparity)
         # Welch's test, asked for by its name or at a margin, is left as it is.
         skewed = (
@@ -254,9 +250,9 @@ def _compared(
 
 
 def _shown(sides: TwoSides, disparity: str, origin: float) -> tuple[tuple[float, float], float, float]:
-    statistic = Statistic(disparity, sides.weights)
-    first, second = (float(v) for v in statistic.sides(sides.shown))
-    estimate, spread = (float(v) for v in statistic.distance(sides.shown))
+    moments = two_sides.pooled(sides.shown, sides.weights)
+    first, second = float(moments.first), float(moments.second)
+    estimate, spread = (float(v) for v in two_sides.distance(moments, disparity))
     if disparity == "difference":
         return (first + origin, second + origin), first - second, spread
     return (first, second), np.nan if np.isnan(estimate) else first / second if second else np.inf, spread
@@ -320,52 +316,44 @@ def _permuted(
     planned = set[Hashable](known)
     for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
         if contrasts.new_hypotheses(family, planned):
-            tasks[number] = resampling.Task(_draws(family), own, partial(_is_done, list(family), settings))
+            tasks[number] = resampling.Task(_draws(family), own, tuple(family))
         planned |= {one.hypothesis for one in family if one.hypothesis is not None}
     drawn = dict(zip(tasks, resampling.resample_all(list(tasks.values()), settings, what=made.name), strict=True))
-    for number, family in enumerate(families):
-        draws = np.concatenate(drawn[number]) if number in drawn else None
-        for place, one in enumerate(family):
-            first = None if one.hypothesis is None else known.get(one.hypothesis)
-            if first is not None:
-                family[place] = replace(one.tested_as(first), method=one.method)
-                continue
-            assert draws is not None
-            null = _null(one)
-            freedom = null.freedom if null.studentized else None
-            family[place] = resampling.with_draws(one, draws[:, place], settings, freedom, null.skewness)
-            if one.hypothesis is not None:
-                known[one.hypothesis] = family[place]
-    return families
 
+    def test(family: Family, draws: list[Floats], place: int) -> Comparison:
+        null = _null(family[place])
+        freedom, column = null.freedom if null.studentized else None, np.concatenate(draws)[:, place]
+        return resampling.with_draws(family[place], column, settings, freedom, null.skewness)
 
-def _statistic(one: Comparison) -> Statistic:
-    null = _null(one)
-    return Statistic("difference", null.sides.balanced, null.studentized)
+    each = [partial(test, family, drawn.get(number, [])) for number, family in enumerate(families)]
+    return [contrasts.tested_once(family, known, own) for family, own in zip(families, each, strict=True)]
 
 
 def _observed(one: Comparison) -> Comparison:
-    null, statistic = _null(one), _statistic(one)
-    distance, error = (float(v) for v in statistic.distance(null.sides.tested))
+    null, (distance, error) = _null(one), _difference(_null(one).sides.tested, _null(one).sides)
+    error = error if null.studentized else 1.0
     return replace(
-        one, null=_at_equality(one, distance, error if null.studentized else 1.0), method=null.sides.resampling,
-        statistic=float(statistic(null.sides.tested)),
+        one, null=_at_equality(one, distance, error), method=null.sides.resampling,
+        statistic=float(studentize(np.asarray(distance), np.asarray(error))),
     )  # fmt: skip
+
+
+def _difference(moments: Moments, sides: TwoSides) -> tuple[float, float]:
+    """The difference that is tested, and its error."""
+    distance, error = two_sides.distance(two_sides.pooled(moments, sides.balanced), "difference")
+    return float(distance), float(error)
 
 
 def _draws(family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
     places, strata = map(list, zip(*_strata(family).items(), strict=True))
-    two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
-    at = [_null(one).sides.places for one in family]
-    slices = [slice(places.index(own[0]), places.index(own[-1]) + 1) for own in at]
-    return partial(two_sides.draw_statistics, strata, list(zip(slices, map(_statistic, family), strict=True)))
-
-
-def _is_done(family: Family, settings: Settings, chunks: list[Floats]) -> bool:
-    return all(
-        sequential_p(drawn, one.statistic, one.null.side, settings.n_decisive) is not None
-        for one, drawn in zip(family, np.concatenate(chunks).T, strict=True)
-    )
+    if (people := int(max(stratum.counts.sum() for stratum in strata))) >= MOST_PEOPLE:
+        raise ParameterError(
+            f"method='permutation' can draw tables of fewer than {MOST_PEOPLE:,} people, found {people:,}: "
+            "use method='asymptotic'"
+        )
+    nulls = list(map(_null, family))
+    averages = [([places.index(s) for s in null.sides.strata], null.sides.balanced, null.studentized) for null in nulls]
+    return partial(draw_statistics, strata, averages)
 
 
 def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -> Comparison:
@@ -380,8 +368,7 @@ def _asymptotic(made: Evaluation, one: Comparison, method: str = "asymptotic") -
             null = replace(null, form=replace(null.form, scale=shown / own * (error / distance)))
         tests = [(distance, error, question.alternative)]
     elif question.margin_bounds is None and not made.has_effective_people:
-        tested = sides.spread_out(sides.tested)
-        distance, error = (float(v) for v in Statistic("difference", sides.balanced).distance(tested))
+        distance, error = _difference(sides.spread_out(sides.tested), sides)
         null = _at_equality(one, distance, error)
         tests = [(distance, error, question.alternative)]
     else:
@@ -427,8 +414,8 @@ def _with_samples(
     strata = []
     for place in places:
         kinds, counts = made.kinds.within(place, [np.arange(n_groups) == g for g in range(n_groups)])
-        strata.append(Sides(made.functional(kinds), counts, np.array(sets), kinds.rows, kinds.cluster))
-    draw = partial(two_sides.draw_bootstrap, strata, pairs)
+        strata.append(Stratum(made.functional(kinds), counts, None, kinds.rows, kinds.cluster))
+    draw = partial(draw_bootstrap, strata, np.array(sets), pairs)
     settings = design.settings
     if settings.question.method == "auto":
         enough = max(ENOUGH, OF_EACH * sum(map(len, families)))
@@ -438,10 +425,10 @@ def _with_samples(
         moments = [np.concatenate(arrays) for arrays in zip(*(chunk[number] for chunk in chunks), strict=True)]
         for at, one in enumerate(family):
             null = _null(one)
-            there = [places.index(place) for place in null.sides.places]
-            pooled = Statistic(disparity, null.sides.weights).pooled
-            drawn = pooled(Moments(*(array[:, there] for array in moments)))
-            found = resampled(pooled(null.sides.shown), drawn, disparity, studentized=null.studentized)
+            there, weights = [places.index(place) for place in null.sides.strata], null.sides.weights
+            drawn = two_sides.pooled(two_sides.only(Moments(*moments), there), weights)
+            observed = two_sides.pooled(null.sides.shown, weights)
+            found = resampled(observed, drawn, disparity, studentized=null.studentized)
             error = one.standard_error if null.studentized else found.standard_error
             null = replace(null, samples=found, spread=null.spread if null.studentized else error)
             family[at] = replace(one, null=null, standard_error=error)

@@ -16,6 +16,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest.comparisons.contrasts import SMALLEST_GROUP
 from skfairtest.comparisons.core import Comparison, Exclusion, NullDistribution, Result
+from skfairtest.comparisons.evaluation import masks_of
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.measure import by_labels
 from skfairtest.comparisons.rates import RateNull
@@ -219,8 +220,8 @@ def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int
     """Counts of people with the same known features: events, and non-events in the condition."""
     if people is None:
         return [], []
-    counts, cells, labels = by_labels(people.table(rate.reads), positive)
-    event, given = rate.masks(cells, labels)
+    counts, columns = by_labels(people.table(rate.reads), positive)
+    event, given = masks_of(rate, columns, positive)
     events = counts[0][:, event].sum(axis=1)
     return events.tolist(), (counts[0][:, given].sum(axis=1) - events).tolist()
 

@@ -1,8 +1,7 @@
 """The null distribution of a correlation, and the comparisons of a test: each feature, over all strata and in each."""
 
 from dataclasses import dataclass
-from functools import partial
-from itertools import product
+from itertools import product, repeat
 from typing import ClassVar, cast
 
 import numpy as np
@@ -19,7 +18,6 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.correlation import statistics
 from skfairtest.correlation.statistics import KEPT, SMALLEST_STRATUM, Pairs
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.resampling import sequential_p
 from skfairtest.readers import Column
 
 #: More single strata than this, over all features, are refused.
@@ -95,18 +93,9 @@ def measure_correlations(
     what: str,
 ) -> Result:
     """Test every feature: over all strata, then within each of them; `what` is used in messages."""
-    question, side = settings.question, settings.question.alternative
-    found = statistics.estimate(pairs, correlation)
-    places = np.argwhere(~np.isnan(found.statistic)).tolist()
-
-    def done(parts: list[Floats]) -> bool:
-        drawn = np.concatenate(parts)
-        return all(sequential_p(drawn[:, i, j], float(found.statistic[i, j]), side) is not None for i, j in places)
-
-    draw = partial(statistics.permuted, pairs, correlation)
-    drawn = np.concatenate(resample(draw, settings, seed, what=what, done=done))
-    comparisons = []
-    for place, feature in product(range(drawn.shape[2]), range(len(features))):
+    question, found = settings.question, statistics.estimate(pairs, correlation)
+    rows, places, freedoms = list[Comparison](), list[tuple[int, int]](), list[int]()
+    for place, feature in product(range(found.statistic.shape[1]), range(len(features))):
         kept = np.flatnonzero(pairs.left_out[feature] == KEPT)
         kept = kept[kept == place - 1] if place else kept
         if not len(kept):
@@ -116,13 +105,20 @@ def measure_correlations(
         stratum, contrast = (
             (strata[place - 1], Contrast(0, None, stratum=place - 1)) if place else (None, Contrast(0, None))
         )
-        freedom = n - 1 - len(kept)
-        row = Comparison(
+        places.append(at)
+        freedoms.append(n - 1 - len(kept))
+        rows.append(Comparison(
             features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value,
-            CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedom),
+            CorrelationNull(question, value, found.variance[at], float(found.skewness[at]), freedom=freedoms[-1]),
             (-1.0, 1.0), method="permutation", statistic=statistic, standard_error=error,
-        )  # fmt: skip
-        comparisons.append(with_draws(row, drawn[:, feature, place], settings, freedom))
+        ))  # fmt: skip
+
+    def draw(size: int, own: np.random.SeedSequence) -> Floats:
+        of, where = np.transpose(places)
+        return statistics.permuted(pairs, correlation, size, own)[:, of, where]
+
+    drawn = np.concatenate(resample(draw, settings, seed, what=what, rows=rows))
+    comparisons = [with_draws(row, *known) for row, *known in zip(rows, drawn.T, repeat(settings), freedoms)]
     excluded = [
         Exclusion(
             features[i], None, None, strata[j], REASONS[int(pairs.left_out[i, j])], n := int(pairs.sizes[j]), n, 0

@@ -18,15 +18,13 @@ from scipy.stats import binom
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.inference._discrete import hypergeometric_log_pmf, log_factorials
+from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference.score import of_score, score_at
 
 #: Two outcomes whose probabilities differ by less than this, relatively, are equally probable.
 TIE = 1e-7
 #: Standard deviations of group 1's events up to which their distribution is enumerated: some 10**11 people.
 LARGEST_SPREAD = 1e5
-#: People up to whom probabilities are compared by a table of factorials.
-_FEW_PEOPLE = 4096
 #: Multiplications up to which strata are convolved directly, over windows wide enough for the smallest floats.
 DIRECT_WORK = 300_000_000
 #: Outcomes up to which the distribution of a sum over strata is enumerated at all.
@@ -161,23 +159,9 @@ def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[
     x1, d1, d2 = np.where(swap, x2, x1), np.where(swap, d2, d1), np.where(swap, d1, d2)
     mode = mode_of(d1, d2, m)
     level = hypergeometric_log_pmf(x1, d1, d2, m) + TIE
-    upper = _first_more_probable(x1, level, np.minimum(d1, m), mode, d1, d2, m) + 1
-    log_p = log_both_tails(x1, upper, d1, d2, m)
+    more_probable = first_above(level, np.minimum(d1, m), mode, lambda at: hypergeometric_log_pmf(at, d1, d2, m))
+    log_p = log_both_tails(x1, more_probable + 1, d1, d2, m)
     return np.where((x1 >= mode) | (hypergeometric_log_pmf(mode, d1, d2, m) <= level), 0.0, log_p)
-
-
-def _first_more_probable(
-    x: Integers, level: Floats, end: Integers, mode: Integers, d1: Integers, d2: Integers, m: Integers
-) -> Integers:
-    """The outcome nearest to `end` that is more probable than x, ties (within `level`) included."""
-    if (d1 + d2).max(initial=0) > _FEW_PEOPLE:
-        return first_above(level, end, mode, lambda at: hypergeometric_log_pmf(at, d1, d2, m))
-    log = log_factorials(_FEW_PEOPLE)
-
-    def log_probability(at: Integers) -> Floats:
-        return np.asarray(-(log[at] + log[d1 - at] + log[m - at] + log[d2 - m + at]))
-
-    return first_above(log_probability(x) + TIE, end, mode, log_probability)
 
 
 def log_both_tails(

@@ -116,14 +116,16 @@ class Distributions:
         weight = np.where(variance > 0, everyone / everyone.sum() / np.where(variance > 0, variance, 1.0), 0.0)
         return np.asarray((np.cumsum(excess, axis=-1) - excess / 2) ** 2 @ weight)
 
-    def draw(self, size: int, rng: Generator) -> Floats:
+    def draw(self, size: int, seed: np.random.SeedSequence) -> Floats:
         """The statistic of permutations of people, or of clusters, between the sides within strata."""
+        rng, observed = np.random.default_rng(seed), self.observed
         units = max(len(self.strata[0].everyone), *(int(each.people.sum()) for each in self.strata))
         out = np.empty(size)
         for rows in batches(size, max(1, HELD // units)):
             many = rows.stop - rows.start
             out[rows] = self.statistic(np.sum([each.excess(each.draw(many, rng)) for each in self.strata], axis=0))
-        return out
+        # What rounds to the observed statistic is a tie.
+        return np.where(np.abs(out - observed) <= 1e-9 * observed, observed, out)
 
 
 def farthest(values: Floats, counts: NDArray[np.integer] | Floats) -> tuple[float, tuple[float, float]]:

@@ -123,11 +123,11 @@ def _draw(out: NDArray[np.uint8], n_first: int, rng: np.random.Generator) -> Non
     if threshold > 0:
         joined = _bernoulli(size, n, threshold, rng)
         out[:] = joined
-        missing -= _row_sums(joined)
+        missing -= np.count_nonzero(joined, axis=1)
         while (rows := np.flatnonzero(missing < 0)).size:
             joined = _bernoulli(rows.size, n, threshold, rng)
             out[rows] = joined
-            missing[rows] = n_first - _row_sums(joined)
+            missing[rows] = n_first - np.count_nonzero(joined, axis=1)
     people, starts = out.reshape(-1), np.arange(0, size * n + 1, n)
     # Each round draws as many people as are missing. Some are in already and some come twice, so that nobody is added
     # too many; at least half of everyone is out, so that few rounds do.
@@ -146,13 +146,6 @@ def _bernoulli(size: int, n: int, threshold: int, rng: np.random.Generator) -> N
     """Zeros and ones, ones with probability threshold / 256."""
     words = rng.integers(0, 2**64 - 1, size=-(-size * n // 8), dtype=np.uint64, endpoint=True)
     return np.less(words.view(np.uint8)[: size * n], threshold).view(np.uint8).reshape(size, n)
-
-
-def _row_sums(rows: NDArray[np.uint8]) -> Integers:
-    """The number of ones in each row of zeros and ones."""
-    if rows.shape[1] < 1000:
-        return np.asarray(rows.sum(axis=1, dtype=np.uint32), dtype=np.int64)
-    return np.array([np.count_nonzero(row) for row in rows.view(np.bool_)], dtype=np.int64)
 
 
 def resampled_counts(n: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
