@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -43,6 +44,7 @@ def has(people, training, regressor):
     X, y, sex, score = people
     seen, paid, *_ = training
     return SimpleNamespace(X=X, y=y, sex=sex, score=score, regressor=regressor, svc=SVC().fit(seen, paid),
+                           by_heart=KNeighborsRegressor(1).fit(X, score),
                            one_class=DecisionTreeClassifier().fit(seen, np.zeros(len(seen), dtype=int)))  # fmt: skip
 
 
@@ -98,6 +100,13 @@ REFUSED = [
      "a person other outputs when it is called again on fewer people"),
     (lambda has: {"model": Says(lambda X: np.where(X["income"] > 0, np.nan, 0.5))},
      r"Says\(\) has no finite log_loss for \d+ of 80 people: .* nan or infinite"),
+    # Losses that define no statistic.
+    *((lambda has, statistic=statistic: {"model": has.by_heart, "y": has.score, "statistic": statistic},
+       "has no loss on anybody.*test people it was not fitted") for statistic in ("auto", "ratio_of_means")),
+    (lambda has: {"model": has.one_class, "y": 0 * has.y, **ONE}, "the model makes no errors on the people tested"),
+    *((lambda has, given=given: {"model": has.regressor, "y": has.score, "statistic": "loss_ratio", **given},
+       "statistic='loss_ratio' is not defined: .*no finite mean.*'ratio_of_means'")
+      for given in ({"loss": "absolute_error"}, {"gradient": "search"})),
     # Steps.
     (lambda has: {"steps": (500, 1.5)},
      r"steps of up to 1.5 diverge: \d+ unfair examples ran away. Use smaller or fewer steps"),
