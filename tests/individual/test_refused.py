@@ -6,14 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.preprocessing import FunctionTransformer, QuantileTransformer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
 
 NAMES = {0: "a", 1: "b"}
 
@@ -66,6 +69,27 @@ REFUSED = [
         (np.zeros((0, 3)), r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
         (np.zeros((80, 0)), r"0 feature\(s\) \(shape=\(80, 0\)\) while a minimum of 1 is required"),
     ]),
+    # Fair metrics, and what they are learned from.
+    *((lambda has, metric=metric: {"fair_metric": metric}, match) for metric, match in [
+        (Projection([[1, 0]]), "fair_metric=Projection cannot be fitted.*rows of 3 finite numbers"),
+        (Mahalanobis(np.eye(2)), r"fair_metric=Mahalanobis cannot be fitted.*shape \(3, 3\)"),
+        (Mahalanobis(-np.eye(3)), "fair_metric=Mahalanobis cannot be fitted.*semi-definite"),
+        (PCA(7), "fair_metric=PCA cannot be fitted"),
+        (QuantileTransformer(n_quantiles=5), "fair_metric=QuantileTransformer is not linear on these people"),
+        (FunctionTransformer(np.exp), "fair_metric=FunctionTransformer is not linear on these people"),
+        (Projection([[1, 0]]).fit(np.eye(2)), "fair_metric=Projection was fitted on 2 features, and X has 3"),
+        (type("Thing", (), {"transform": lambda self, X: X})(),
+         "fair_metric must be .* a transformer that is fitted or can be cloned.*Thing"),
+    ]),
+    (lambda has: {"fair_metric": SensitiveSubspace(level=None), "groups": np.where(np.arange(80) == 3, "other", "all")},
+     r"fair_metric=SensitiveSubspace cannot be fitted on \d+ of 80 people.*'all' for everybody"),
+    *((lambda has, groups=groups: {"fair_metric": "sensitive_subspace", "groups": groups}, match)
+      for groups, match in [
+        (["f", "m"] * 20, "different lengths, 80 and 40"),
+        ("sex", "sensitive_features='sex': X has no column of this name"),
+        ([None, "m"] * 40, "sensitive_features .* missing values"),
+        (["f"] * 80, "'f' for everybody"),
+    ]),
     # Labels, and the order of people.
     (lambda has: {"y": has.y.where(has.y == 0)}, r"y has \d+ missing values"),
     (lambda has: {"y": np.zeros((80, 2))}, "one dimension"),
@@ -86,6 +110,7 @@ REFUSED = [
     (lambda has: {"model": LogisticRegression}, "estimator=LogisticRegression is a class: pass a fitted instance"),
     (lambda has: {"model": LogisticRegression()},
      r"estimator=LogisticRegression\(\) is not fitted, and a test never fits"),
+    (lambda has: {"model": HistGradientBoostingClassifier()}, r"HistGradientBoostingClassifier\(\) is not fitted"),
     (lambda has: {"model": has.regressor, "y": has.score, "loss": "log_loss"},
      "loss must be 'auto', 'squared_error'.*LinearRegression.*found 'log_loss'"),
     *((lambda has, loss=loss: {"loss": loss}, f"loss must be 'auto', 'log_loss'.*LogisticRegression.*found '{loss}'")
