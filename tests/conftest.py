@@ -29,6 +29,7 @@ from skfairtest.comparisons import null_histogram
 from skfairtest.datasets import load_berkeley, load_compas
 from skfairtest.inference import intervals, margin, rates
 from skfairtest.planning import plan
+from skfairtest.report import html
 
 try:
     from joblib.externals import cloudpickle
@@ -246,7 +247,7 @@ def any_work_is_worth_a_process():
 
 @pytest.fixture(scope="session", autouse=True)
 def exact_answers_about_the_same_counts_are_computed_once():
-    """Many tests ask about the same people, and many more read records again, which computes their answers anew."""
+    """Many tests ask about the same people, and many write the same page again, whose figures are drawn anew."""
     known, compute = {}, rates.unconditional_log_p
 
     def remembered(x1, d1, x2, d2, alternative, advance):
@@ -277,6 +278,7 @@ def exact_answers_about_the_same_counts_are_computed_once():
             "miettinen_nurminen": (intervals,),
             "detectable_rates": (null_histogram,),
             "rate_power": (plan,),
+            "svg": (html,),
         }.items():
             remembering = once(getattr(modules[0], name))
             for module in modules:
