@@ -46,10 +46,11 @@ COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc
 
 # Property tests ask for this number of examples, or a multiple of it: few at every change, many with
 # --hypothesis-profile=thorough, as .ci/run does; the same ones on every machine. New ones with "search".
-settings.register_profile("quick", max_examples=3, derandomize=True)
-settings.register_profile("thorough", max_examples=50, derandomize=True)
-settings.register_profile("search", max_examples=50)
-settings.register_profile("long", max_examples=2000)
+# No example has a deadline: how long one takes depends on how busy a machine is.
+settings.register_profile("quick", max_examples=3, derandomize=True, deadline=None)
+settings.register_profile("thorough", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("search", max_examples=50, deadline=None)
+settings.register_profile("long", max_examples=2000, deadline=None)
 settings.load_profile("quick")
 
 #: Names that some reader takes for something else than a name.

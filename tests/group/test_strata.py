@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binom, fisher_exact, nchypergeom_fisher, norm, ttest_ind
 from scipy.stats.contingency import odds_ratio
@@ -118,7 +118,6 @@ def test_fishers_test_with_its_exact_limits(table, alternative):
     assert (test.method_, test.comparisons_["method"][0]) == ("exact", "exact conditional")
 
 
-@settings(deadline=None)
 @given(tables(), st.sampled_from([0.3, 0.5, 0.8]))
 def test_margins_are_tested_by_the_noncentral_distribution(table, margin):
     x1, d1, x2, d2 = table

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
@@ -237,7 +237,6 @@ def test_one_row_per_person(classifier, people):
 
 
 @pytest.mark.filterwarnings("ignore:nobody's loss changed:UserWarning")
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     scale=st.sampled_from([None, "std", "numbers"]),

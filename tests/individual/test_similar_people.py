@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -173,7 +173,6 @@ def content_folds(values, truth, n_folds):
     return people.folds(n_folds)[np.argsort(people.order)]
 
 
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     n=st.integers(20, 60),

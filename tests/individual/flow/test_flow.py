@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.special import expit
@@ -312,7 +312,6 @@ def test_everybody_is_asked_about_exactly_as_often_as_wanted(n_candidates, d):
 # Candidates -----------------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(k=st.integers(1, 12), n=st.integers(1, 200))
 def test_candidates_are_as_many_as_wanted_all_in_the_ball_and_all_different(k, n):
     points = candidates(k, n)

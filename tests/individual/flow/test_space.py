@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
@@ -45,7 +45,6 @@ def test_distances_are_those_of_the_matrix():
     assert metric.free_directions.shape == (0, 2)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
 def test_the_null_space_is_found(seed, d, data):
     k = data.draw(st.integers(1, d - 1))
@@ -118,7 +117,6 @@ def test_a_form_in_other_units_has_directions_and_distances_of_those():
         np.testing.assert_allclose(costs, others, rtol=1e-9)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
 def test_a_basis_does_not_depend_on_which_rows_span_the_space(seed, d, data):
     k = data.draw(st.integers(1, d))
@@ -254,7 +252,6 @@ POSITIVE = hnp.arrays(float, st.shared(st.integers(2, 8), key="n"), elements=st.
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@settings(deadline=None)
 @given(before=POSITIVE, after=POSITIVE, tolerance=st.floats(0.5, 3), level=st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_test_rejects_where_its_lower_bound_is_above_the_tolerance(statistic, before, after, tolerance, level):
     found = of(statistic, before, after, tolerance, level)
@@ -266,7 +263,6 @@ def test_the_test_rejects_where_its_lower_bound_is_above_the_tolerance(statistic
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@settings(deadline=None)
 @given(before=POSITIVE, after=POSITIVE, unit=st.sampled_from([1e-150, 1e-3, 1e3, 1e150]))
 def test_units_and_order_do_not_matter_and_twice_the_people_leave_the_estimate(statistic, before, after, unit):
     found = of(statistic, before, after)
