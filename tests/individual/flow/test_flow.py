@@ -132,6 +132,14 @@ def test_who_would_run_away_by_implicit_steps_stays_where_numbers_end():
     assert found[1, 0] == alone[0, 0]
 
 
+def test_places_that_are_finite_but_absurd_have_diverged_as_well():
+    """x + x^2 from 1 is 1.1e26 after seven steps and 1.3e52 after eight."""
+    path = euler(np.array([[1.0]]), square, no_pull, steps=np.full(8, 1.0), regularization=0, checkpoints=[7, 8])
+    assert 1e26 < next(path)[0, 0] < 2e26
+    with pytest.raises(ParameterError, match="1 unfair example ran away"):
+        next(path)
+
+
 def test_a_model_that_refuses_diverged_points_does_not_hide_that_they_diverged():
     def strict(x, people):
         if not np.isfinite(x).all():
@@ -245,6 +253,19 @@ def test_what_differs_by_rounding_only_is_not_worse():
 def test_an_infinite_loss_is_worse_than_any_and_the_nearest_one_is_kept():
     (moved,) = found(np.zeros((1, 2)), lambda x, people: np.where(x[:, 0] > 0.4, np.inf, 1.0))
     assert 0.4 < moved[0, 0] < 0.41
+
+
+def test_directions_may_have_radii_of_their_own():
+    seen = []
+
+    def loss(x, people):
+        seen.append(x.copy())
+        return np.zeros(len(x))
+
+    found(np.zeros((1, 3)), loss, Quadratic(np.diag([0.0, 0.0, 1.0])), radius=[10.0, 0.1])
+    seen = np.concatenate(seen)
+    np.testing.assert_allclose(np.abs(seen).max(axis=0), [10.0, 0.1, 0.0])
+    assert ((seen[:, 0] / 10) ** 2 + (seen[:, 1] / 0.1) ** 2 <= 1 + 1e-12).all()
 
 
 def test_distance_has_its_price():

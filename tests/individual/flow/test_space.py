@@ -103,6 +103,8 @@ def test_where_nothing_is_left_free_every_direction_has_its_cost():
     directions, costs = metric.holding(frozen).reachable(frozen)
     np.testing.assert_array_equal(directions, np.eye(4)[[3, 2, 1]])
     np.testing.assert_allclose(costs, [1e-4, 1.0, 4.0])
+    everything = np.ones(4, dtype=bool)
+    assert metric.holding(everything).reachable(everything)[0].shape == (0, 4)
 
 
 def test_a_form_in_other_units_has_directions_and_distances_of_those():
@@ -169,6 +171,13 @@ def test_they_are_the_derivative_of_every_person(n, d, seed):
     expected[:, 0] += x[:, -1]
     expected[:, -1] += x[:, 0]
     np.testing.assert_allclose(central_differences(wave, x, steps_of(x, WIDTH)), expected, atol=1e-7 * n)
+
+
+def test_other_columns_are_left_alone():
+    x = np.random.default_rng(0).normal(size=(7, 4))
+    found = central_differences(wave, x, steps_of(x, WIDTH), columns=np.array([1, 2]))
+    assert not found[:, [0, 3]].any()
+    np.testing.assert_array_equal(found[:, [1, 2]], central_differences(wave, x, steps_of(x, WIDTH))[:, [1, 2]])
 
 
 def test_large_columns_have_wide_differences():
