@@ -29,6 +29,7 @@ from skfairtest.comparisons import null_histogram
 from skfairtest.datasets import load_berkeley, load_compas
 from skfairtest.inference import intervals, margin, rates
 from skfairtest.planning import plan
+from skfairtest.report import html
 
 try:
     from joblib.externals import cloudpickle
@@ -45,10 +46,11 @@ COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc
 
 # Property tests ask for this number of examples, or a multiple of it: few at every change, many with
 # --hypothesis-profile=thorough, as .ci/run does; the same ones on every machine. New ones with "search".
-settings.register_profile("quick", max_examples=3, derandomize=True)
-settings.register_profile("thorough", max_examples=50, derandomize=True)
-settings.register_profile("search", max_examples=50)
-settings.register_profile("long", max_examples=2000)
+# No example has a deadline: how long one takes depends on how busy a machine is.
+settings.register_profile("quick", max_examples=3, derandomize=True, deadline=None)
+settings.register_profile("thorough", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("search", max_examples=50, deadline=None)
+settings.register_profile("long", max_examples=2000, deadline=None)
 settings.load_profile("quick")
 
 #: Names that some reader takes for something else than a name.
@@ -246,7 +248,7 @@ def any_work_is_worth_a_process():
 
 @pytest.fixture(scope="session", autouse=True)
 def exact_answers_about_the_same_counts_are_computed_once():
-    """Many tests ask about the same people, and many more read records again, which computes their answers anew."""
+    """Many tests ask about the same people, and many write the same page again, whose figures are drawn anew."""
     known, compute = {}, rates.unconditional_log_p
 
     def remembered(x1, d1, x2, d2, alternative, advance):
@@ -277,6 +279,7 @@ def exact_answers_about_the_same_counts_are_computed_once():
             "miettinen_nurminen": (intervals,),
             "detectable_rates": (null_histogram,),
             "rate_power": (plan,),
+            "svg": (html,),
         }.items():
             remembering = once(getattr(modules[0], name))
             for module in modules:

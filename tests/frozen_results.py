@@ -229,44 +229,18 @@ def spread(y_true, y_pred, *, sensitive_features):
 NUMERIC = {"mean_prediction", "mean_residual", "mean_squared_error", "mean_absolute_error"}
 SCORED = {"roc_auc", "log_loss", "brier_score", "calibration"}
 RATES = (
-    "selection_rate",
-    "true_positive_rate",
-    "recall",
-    "false_positive_rate",
-    "true_negative_rate",
-    "false_negative_rate",
-    "precision",
-    "negative_predictive_value",
-    "false_discovery_rate",
-    "false_omission_rate",
-    "accuracy",
-    "zero_one_loss",
-    "jaccard",
-    "f1",
-)
+    "selection_rate", "true_positive_rate", "recall", "false_positive_rate", "true_negative_rate",
+    "false_negative_rate", "precision", "negative_predictive_value", "false_discovery_rate", "false_omission_rate",
+    "accuracy", "zero_one_loss", "jaccard", "f1",
+)  # fmt: skip
 CRITERIA = (
-    "demographic_parity",
-    "equal_opportunity",
-    "predictive_equality",
-    "equalized_odds",
-    "predictive_parity",
-    "conditional_use_accuracy",
-    "overall_accuracy_equality",
-)
+    "demographic_parity", "equal_opportunity", "predictive_equality", "equalized_odds", "predictive_parity",
+    "conditional_use_accuracy", "overall_accuracy_equality",
+)  # fmt: skip
 SCORES = (
-    "balanced_accuracy",
-    "matthews_corrcoef",
-    "roc_auc",
-    "log_loss",
-    "brier_score",
-    "calibration",
-    "mean_prediction",
-    "mean_residual",
-    "mean_squared_error",
-    "mean_absolute_error",
-    "normalized_mutual_info",
-    "hinnefeld",
-)
+    "balanced_accuracy", "matthews_corrcoef", "roc_auc", "log_loss", "brier_score", "calibration", "mean_prediction",
+    "mean_residual", "mean_squared_error", "mean_absolute_error", "normalized_mutual_info", "hinnefeld",
+)  # fmt: skip
 #: Of `FairnessTest`'s resamples, unless a case says otherwise.
 DRAWS = 199
 
@@ -298,6 +272,16 @@ def add(name, function, *args, **kwargs):
     CASES[name] = functools.partial(function, *args, **kwargs)
 
 
+def add_each(prefix, cases, function, *args, **common):
+    """Add a case for each name, whose parameters are what all have in common, and its own."""
+    for name, given in cases.items():
+        add(f"{prefix} {name}".strip(), function, *args, **common, **given)
+
+
+def label_of(metric):
+    return metric if isinstance(metric, str) else "benefit"
+
+
 def add_metrics():
     for rate in RATES:
         add(f"rate {rate}", group_test, metric=rate)
@@ -310,25 +294,17 @@ def add_metrics():
             add(f"score {score} rest", group_test, (90, 2, 2), metric=score, compare="to_rest", random_state=1)
     add("score area given twice", group_test, metric="roc_auc", y_pred="y_score", y_score="y_score")
     add("score ties", group_test, metric=["roc_auc", "brier_score"], y_score="decile")
-    add(
-        "score grades",
-        group_test,
-        metric=["balanced_accuracy", "matthews_corrcoef", "accuracy"],
-        y_true="grade",
-        y_pred="guessed_grade",
-    )
+    grades = {"y_true": "grade", "y_pred": "guessed_grade"}
+    add("score grades", group_test, metric=["balanced_accuracy", "matthews_corrcoef", "accuracy"], **grades)
+    mean = {"evaluate": lambda y_true, y_score: float(np.mean(y_score)), "response": "predict_proba"}
     own = {
         "rate": sf.Rate("hit or miss", event="y_pred", given="y_true | y_pred"),
         "rate without condition": sf.Rate("wrongly accused", event="y_pred & ~y_true"),
         "benefit": benefit,
         "gap": largest_gap,
-        "score metric": sf.ScoreMetric(
-            "cost", lambda y_true, y_pred: float(np.mean(3 * y_true * (1 - y_pred) + y_pred))
-        ),
+        "score metric": sf.ScoreMetric("cost", lambda y, p: float(np.mean(3 * y * (1 - p) + p))),
         "score metric within": sf.ScoreMetric("benefit of it", benefit, within="y_true"),
-        "score of scores": sf.ScoreMetric(
-            "mean score", lambda y_true, y_score: float(np.mean(y_score)), response="predict_proba"
-        ),
+        "score of scores": sf.ScoreMetric("mean score", **mean),
         "spread": spread,
         "named": {"chosen": "selection_rate", "odds": "equalized_odds", "mine": benefit},
         "several": ["selection_rate", "roc_auc", "calibration", "f1"],
@@ -337,22 +313,11 @@ def add_metrics():
         score = "y_score" if name in ("score of scores", "several") else None
         add(f"own {name}", group_test, (160, 3, 0), metric=metric, y_score=score, n_resamples=99)
     theirs = [
-        fair.selection_rate,
-        fair.true_positive_rate,
-        fair.false_negative_rate,
-        fair.mean_prediction,
-        sk.recall_score,
-        sk.precision_score,
-        sk.f1_score,
-        sk.jaccard_score,
-        sk.zero_one_loss,
-        sk.balanced_accuracy_score,
-        sk.matthews_corrcoef,
-        sk.cohen_kappa_score,
-        fair.equalized_odds_difference,
-        fair.demographic_parity_difference,
-        fair.selection_rate_difference,
-    ]
+        fair.selection_rate, fair.true_positive_rate, fair.false_negative_rate, fair.mean_prediction, sk.recall_score,
+        sk.precision_score, sk.f1_score, sk.jaccard_score, sk.zero_one_loss, sk.balanced_accuracy_score,
+        sk.matthews_corrcoef, sk.cohen_kappa_score, fair.equalized_odds_difference,
+        fair.demographic_parity_difference, fair.selection_rate_difference,
+    ]  # fmt: skip
     for metric in theirs:
         name = getattr(metric, "__name__", None) or "selection_rate_difference"
         add(f"theirs {name}", group_test, (130, 2, 0), metric=metric, n_resamples=99)
@@ -363,22 +328,12 @@ def add_metrics():
 def add_parameters():
     rate, area, mean = "false_positive_rate", "roc_auc", "mean_residual"
     for metric in (rate, area, mean, "equalized_odds"):
-        label = metric if isinstance(metric, str) else "benefit"
         for compare in ("between_groups", "to_overall", "to_rest", "to_reference"):
-            reference = {"reference_group": "b"} if compare == "to_reference" else {}
-            for disparity in ("difference", "ratio"):
-                if metric in (area, mean) and disparity == "ratio":
-                    continue
-                add(
-                    f"compare {label} {compare} {disparity}",
-                    group_test,
-                    (200, 4, 1),
-                    metric=metric,
-                    compare=compare,
-                    disparity=disparity,
-                    n_resamples=99,
-                    **reference,
-                )
+            given = {"metric": metric, "compare": compare, "n_resamples": 99}
+            given |= {"reference_group": "b"} if compare == "to_reference" else {}
+            for disparity in ("difference", "ratio")[: 1 if metric in (area, mean) else 2]:
+                name = f"compare {metric} {compare} {disparity}"
+                add(name, group_test, (200, 4, 1), disparity=disparity, **given)
     tails = {
         "less": {"alternative": "less"},
         "greater": {"alternative": "greater"},
@@ -391,8 +346,7 @@ def add_parameters():
         "ratio equivalence": {"margin": 0.6, "disparity": "ratio", "alternative": "equivalence"},
     }
     for metric in ("true_positive_rate", "selection_rate", area, "mean_absolute_error"):
-        for name, params in tails.items():
-            add(f"tail {metric} {name}", group_test, (140, 2, 0), metric=metric, **params)
+        add_each(f"tail {metric}", tails, group_test, (140, 2, 0), metric=metric)
     add("tail rest greater", group_test, metric=rate, compare="to_rest", alternative="greater")
     add("tail pairs equivalence", group_test, (600, 3, 0), metric="accuracy", margin=0.15, alternative="equivalence")
     for adjust in ("auto", "holm", "bonferroni", "fdr_bh", None):
@@ -403,34 +357,19 @@ def add_parameters():
             add(f"method {method} {metric}", group_test, (180, 3, 2), metric=metric, method=method)
         add(f"method {method} ratio", group_test, (180, 3, 2), metric="precision", method=method, disparity="ratio")
         add(f"method {method} margin", group_test, (180, 2, 2), metric="precision", method=method, margin=0.1)
-        add(
-            f"method {method} strata",
-            group_test,
-            (240, 2, 2),
-            metric="selection_rate",
-            method=method,
-            control_features="region",
-        )
+        strata = {"metric": "selection_rate", "control_features": "region"}
+        add(f"method {method} strata", group_test, (240, 2, 2), method=method, **strata)
     for variance in ("score", "delta", "jackknife", "bootstrap", None):
         for metric in ("recall", area, "balanced_accuracy", benefit):
-            label = metric if isinstance(metric, str) else "benefit"
-            add(
-                f"variance {variance} {label}", group_test, (80, 2, 0), metric=metric, variance=variance, n_resamples=39
-            )
+            given = {"metric": metric, "variance": variance, "n_resamples": 39}
+            add(f"variance {variance} {label_of(metric)}", group_test, (80, 2, 0), **given)
     for within in (None, "y_true", "y_pred"):
         for metric in ("recall", "selection_rate", area, mean, benefit):
-            label = metric if isinstance(metric, str) else "benefit"
-            add(f"within {within} {label}", group_test, (120, 3, 0), metric=metric, within=within, n_resamples=99)
+            given = {"metric": metric, "within": within, "n_resamples": 99}
+            add(f"within {within} {label_of(metric)}", group_test, (120, 3, 0), **given)
     add("level .9", group_test, metric=["recall", "precision"], confidence_level=0.9)
-    add(
-        "level .99 equivalence",
-        group_test,
-        (300, 2, 0),
-        metric="accuracy",
-        confidence_level=0.99,
-        margin=0.3,
-        alternative="equivalence",
-    )
+    certified = {"metric": "accuracy", "margin": 0.3, "alternative": "equivalence"}
+    add("level .99 equivalence", group_test, (300, 2, 0), confidence_level=0.99, **certified)
     add("labels by name", group_test, metric="recall", y_true="sex", y_pred="sex", pos_label="f")
     add("without truth", group_test, metric="selection_rate", y_true=None)
     for seed in (0, 1):
@@ -442,8 +381,7 @@ def add_parameters():
         add(f"jobs {jobs} benefit", group_test, (100, 2, 0), metric=benefit, n_jobs=jobs, n_resamples=99)
         add(f"jobs {jobs} weights", group_test, (200, 3, 0), metric=rate, sample_weight="weight", n_jobs=jobs)
     for metric in (area, "mean_squared_error", "normalized_mutual_info", benefit):
-        label = metric if isinstance(metric, str) else "benefit"
-        add(f"adaptive {label}", group_test, (120, 2, 3), metric=metric, n_resamples="adaptive")
+        add(f"adaptive {label_of(metric)}", group_test, (120, 2, 3), metric=metric, n_resamples="adaptive")
     add("adaptive areas", group_test, (150, 4, 0), metric=area, n_resamples="adaptive")
     add("adaptive weights", group_test, (150, 3, 0), metric=rate, n_resamples="adaptive", sample_weight="weight")
     add("adaptive permutation", group_test, (150, 3, 0), metric=rate, n_resamples="adaptive", method="permutation")
@@ -462,76 +400,43 @@ def add_structures():
     }
     for name, columns in structures.items():
         for metric in ("selection_rate", "roc_auc", "mean_residual", benefit, "equalized_odds"):
-            label = metric if isinstance(metric, str) else "benefit"
-            add(f"{name} {label}", group_test, (210, 3, 1), metric=metric, n_resamples=99, **columns)
-        add(
-            f"{name} ratio to rest",
-            group_test,
-            (210, 3, 1),
-            metric="accuracy",
-            disparity="ratio",
-            compare="to_rest",
-            **columns,
-        )
-        add(f"{name} margin", group_test, (210, 2, 1), metric="accuracy", margin=0.1, **columns)
-        add(
-            f"{name} equivalence",
-            group_test,
-            (210, 2, 1),
-            metric="selection_rate",
-            margin=0.2,
-            alternative="equivalence",
-            **columns,
-        )
-        add(
-            f"{name} bootstrap",
-            group_test,
-            (210, 3, 1),
-            metric="accuracy",
-            method="bootstrap",
-            n_resamples=99,
-            **columns,
-        )
-        add(f"{name} less", group_test, (210, 2, 1), metric="log_loss", alternative="less", n_resamples=99, **columns)
-        if "clusters" not in columns:
-            add(
-                f"{name} information",
-                group_test,
-                (210, 3, 1),
-                metric="normalized_mutual_info",
-                n_resamples=99,
-                **columns,
-            )
+            given = {"metric": metric, "n_resamples": 99}
+            add(f"{name} {label_of(metric)}", group_test, (210, 3, 1), **given, **columns)
+        three = {
+            "ratio to rest": {"metric": "accuracy", "disparity": "ratio", "compare": "to_rest"},
+            "bootstrap": {"metric": "accuracy", "method": "bootstrap", "n_resamples": 99},
+            "information": {"metric": "normalized_mutual_info", "n_resamples": 99},
+        }
+        if "clusters" in columns:
+            del three["information"]
+        add_each(name, three, group_test, (210, 3, 1), **columns)
+        two = {
+            "margin": {"metric": "accuracy", "margin": 0.1},
+            "equivalence": {"metric": "selection_rate", "margin": 0.2, "alternative": "equivalence"},
+            "less": {"metric": "log_loss", "alternative": "less", "n_resamples": 99},
+        }
+        add_each(name, two, group_test, (210, 2, 1), **columns)
     add("crossed", group_test, (300, 3, 0), ("group", "sex"), metric="false_positive_rate")
     add("crossed rest", group_test, (300, 2, 0), ("region", "group", "sex"), metric="accuracy", compare="to_rest")
-    add(
-        "crossed reference",
-        group_test,
-        (300, 2, 0),
-        ("group", "sex"),
-        metric="roc_auc",
-        compare="to_reference",
-        reference_group=("a", "m"),
-    )
+    reference = {"metric": "roc_auc", "compare": "to_reference", "reference_group": ("a", "m")}
+    add("crossed reference", group_test, (300, 2, 0), ("group", "sex"), **reference)
     add("crossed strata", group_test, (300, 2, 0), ("group", "sex"), metric="recall", control_features="region")
-    for n_groups in (2, 3, 4, 5):
-        add(
-            f"many {n_groups}",
-            group_test,
-            (2000, n_groups, 0),
-            metric=["selection_rate", "recall", "roc_auc"],
-            y_score="y_score",
-            n_resamples=99,
-        )
-        add(f"few {n_groups}", group_test, (24, n_groups, 0), metric=["selection_rate", "equalized_odds", "f1"])
-        add(
-            f"few {n_groups} scores",
-            group_test,
-            (30, n_groups, 0),
-            metric=["roc_auc", "balanced_accuracy", "brier_score"],
-            y_score="y_score",
-        )
+    for n in (2, 3, 4, 5):
+        metrics, scores = ["selection_rate", "recall", "roc_auc"], ["roc_auc", "balanced_accuracy", "brier_score"]
+        add(f"many {n}", group_test, (2000, n, 0), metric=metrics, y_score="y_score", n_resamples=99)
+        add(f"few {n}", group_test, (24, n, 0), metric=["selection_rate", "equalized_odds", "f1"])
+        add(f"few {n} scores", group_test, (30, n, 0), metric=scores, y_score="y_score")
     add("many strata", group_test, (2000, 3, 0), control_features="region", compare="to_rest")
+
+
+#: Resamples of a FairnessTest, and of another test of fewer.
+DRAWN, FEWER = {"random_state": 0, "n_resamples": DRAWS}, {"random_state": 0, "n_resamples": 99}
+
+
+def columns_of(who, metric, **columns):
+    """Return what `from_predictions` takes of people: groups, scores if a metric needs them, and columns by name."""
+    given = {name: who[column] for name, column in columns.items() if column is not None}
+    return {"sensitive_features": who["group"], **given, **({"y_score": who["y_score"]} if metric in SCORED else {})}
 
 
 def with_undefined(metric, control=None, **params):
@@ -539,18 +444,8 @@ def with_undefined(metric, control=None, **params):
     who = people(200, 4, 0)
     y_true = np.where(who["group"] == "c", 0, who["y_true"])
     y_pred = np.where(who["group"] == "d", 0, who["y_pred"])
-    test = sf.FairnessTest.from_predictions(
-        y_true,
-        y_pred,
-        y_score=who["y_score"] if metric in SCORED else None,
-        sensitive_features=who["group"],
-        control_features=None if control is None else who[control],
-        metric=metric,
-        random_state=0,
-        n_resamples=DRAWS,
-        **params,
-    )
-    return attributes(test)
+    columns = columns_of(who, metric, control_features=control)
+    return attributes(sf.FairnessTest.from_predictions(y_true, y_pred, metric=metric, **columns, **DRAWN, **params))
 
 
 def zeros(events, **params):
@@ -565,19 +460,10 @@ def zeros(events, **params):
 def bundled(metric, feature, **params):
     """Test COMPAS."""
     compas = load_compas()
-    scores = compas.decile_score / 10
-    return attributes(
-        sf.FairnessTest.from_predictions(
-            compas.y_true,
-            compas.y_pred,
-            y_score=scores if metric in SCORED else None,
-            sensitive_features=compas.sensitive_features[feature],
-            metric=metric,
-            random_state=0,
-            n_resamples=DRAWS,
-            **params,
-        )
-    )
+    columns = {"sensitive_features": compas.sensitive_features[feature]}
+    columns |= {"y_score": compas.decile_score / 10} if metric in SCORED else {}
+    people = compas.y_true, compas.y_pred
+    return attributes(sf.FairnessTest.from_predictions(*people, metric=metric, **columns, **DRAWN, **params))
 
 
 def berkeley(**params):
@@ -586,31 +472,31 @@ def berkeley(**params):
 
 def admitted(**params):
     data = load_berkeley()
-    return attributes(
-        sf.FairnessTest.from_predictions(
-            None, data.y_pred, sensitive_features=data.sensitive_features, metric="selection_rate", **params
-        )
-    )
+    groups = {"sensitive_features": data.sensitive_features}
+    return attributes(sf.FairnessTest.from_predictions(None, data.y_pred, metric="selection_rate", **groups, **params))
 
 
 def from_table(metric, **params):
     who = people(400, 3, 0)
-    table = sf.CountTable.from_predictions(
-        who["y_true"],
-        who["y_pred"],
-        sensitive_features={"group": who["group"], "sex": who["sex"]},
-        control_features=who["region"],
-    )
-    values = attributes(sf.FairnessTest.from_table(table, metric=metric, random_state=0, n_resamples=DRAWS, **params))
+    features = {name: who[name] for name in ("group", "sex")}
+    columns = {"sensitive_features": features, "control_features": who["region"]}
+    table = sf.CountTable.from_predictions(who["y_true"], who["y_pred"], **columns)
+    values = attributes(sf.FairnessTest.from_table(table, metric=metric, **DRAWN, **params))
     values["table"] = numbers([table.to_frame().describe(), table.marginal("y_pred"), table.labels, table.n_samples])
     return values
 
 
-def of_model(model, metric, **params):
-    who = people(300, 3, 0)
+def asked(model, n=300):
+    """Return a model that is fitted, and the people that it is asked about: their features, labels and columns."""
+    who = people(n, 3 if n != 200 else 2, 0)
     X = np.column_stack([who["y_score"], who["income"]])
     y = who["target"] if isinstance(model, Line) else who["y_true"]
-    test = sf.FairnessTest(model.fit(X, y), metric=metric, random_state=0, n_resamples=DRAWS, **params)
+    return model.fit(X, y), X, y, who
+
+
+def of_model(model, metric):
+    model, X, y, who = asked(model)
+    test = sf.FairnessTest(model, metric=metric, **DRAWN)
     return attributes(test.fit(X, y, sensitive_features=who["group"]))
 
 
@@ -639,13 +525,8 @@ def add_tables():
             add(f"zeros {name} equivalence", zeros, table, margin=0.3, alternative="equivalence")
     for metric in ("false_positive_rate", "equalized_odds", "roc_auc", "calibration", "matthews_corrcoef"):
         add(f"compas {metric} race", bundled, metric, "race")
-        add(
-            f"compas {metric} sex",
-            bundled,
-            metric,
-            "sex",
-            disparity="ratio" if metric != "calibration" else "difference",
-        )
+        disparity = "ratio" if metric != "calibration" else "difference"
+        add(f"compas {metric} sex", bundled, metric, "sex", disparity=disparity)
     add("compas margin", bundled, "false_negative_rate", "sex", margin=0.03)
     add("compas crossed", bundled, "precision", ["sex", "age_cat"], compare="to_rest")
     add("berkeley", berkeley)
@@ -658,12 +539,8 @@ def add_tables():
     add("model rates", of_model, Threshold(0.6), "equalized_odds")
     add("model scores", of_model, Threshold(0.6), ["roc_auc", "log_loss", "selection_rate"])
     add("model numbers", of_model, Line(3.0), ["mean_residual", "mean_squared_error"])
-    add(
-        "model response",
-        of_model,
-        Threshold(),
-        sf.ScoreMetric("mean score", lambda y_true, y_score: float(np.mean(y_score)), response="predict_proba"),
-    )
+    mean = {"evaluate": lambda y_true, y_score: float(np.mean(y_score)), "response": "predict_proba"}
+    add("model response", of_model, Threshold(), sf.ScoreMetric("mean score", **mean))
 
 
 def add_drawn(n=60):
@@ -675,17 +552,9 @@ def add_drawn(n=60):
 
     for number in range(n):
         metric = pick(
-            "selection_rate",
-            "recall",
-            "precision",
-            "f1",
-            "equalized_odds",
-            "roc_auc",
-            "brier_score",
-            "mean_residual",
-            "balanced_accuracy",
-            "accuracy",
-        )
+            "selection_rate", "recall", "precision", "f1", "equalized_odds", "roc_auc", "brier_score",
+            "mean_residual", "balanced_accuracy", "accuracy",
+        )  # fmt: skip
         n_groups = pick(2, 2, 3, 4)
         params = {
             "compare": pick("between_groups", "to_overall", "to_rest", "to_reference"),
@@ -703,13 +572,8 @@ def add_drawn(n=60):
             params["margin"] = 0.7 if params["disparity"] == "ratio" else 0.12
             params["method"] = "auto" if params["method"] == "permutation" else params["method"]
             params["adjust"] = "holm" if params["adjust"] == "gone" else params["adjust"]
-        structure = pick(
-            {},
-            {"control_features": "region"},
-            {"sample_weight": "weight"},
-            {"clusters": "mixed"},
-            {"clusters": "nested"},
-        )
+        structures = {"control_features": "region"}, {"sample_weight": "weight"}, {"clusters": "mixed"}
+        structure = pick({}, *structures, {"clusters": "nested"})
         crowd = (pick(60, 150, 500), n_groups, pick(0, 1, 2))
         if params["adjust"] == "gone":  # which would move all later draws, if it were no option
             continue
@@ -725,16 +589,12 @@ def correlated(of="absolute_error", features=("age",), control=None, crowd=(150,
         "sensitive_features": {name: who[name] for name in features},
         "control_features": None if control is None else who[control],
     }
-    params = {"of": of, "random_state": 0, "n_resamples": DRAWS, **params}
+    params = {"of": of, **DRAWN, **params}
     if model is None:
-        test = sf.CorrelationFairnessTest.from_predictions(
-            None if of == "prediction" else who["target"], who["guess"], **common, **params
-        )
-    else:
-        X = np.column_stack([who["y_score"], who["income"]])
-        y = who["target"] if isinstance(model, Line) else who["y_true"]
-        test = sf.CorrelationFairnessTest(model.fit(X, y), **params).fit(X, y, **common)
-    return attributes(test)
+        y_true = None if of == "prediction" else who["target"]
+        return attributes(sf.CorrelationFairnessTest.from_predictions(y_true, who["guess"], **common, **params))
+    model, X, y, _ = asked(model, len(who["age"]))
+    return attributes(sf.CorrelationFairnessTest(model, **params).fit(X, y, **common))
 
 
 def add_correlations():
@@ -807,24 +667,14 @@ def add_individuals():
     for statistic in ("error_rate_ratio", "ratio_of_means"):
         add(f"individual {statistic}", treated, statistic=statistic)
     add("individual search", treated, gradient="search")
-    add(
-        "individual threshold",
-        treated,
-        Threshold().fit([[0], [1]], [0, 1]),
-        X=features(20)[0] * 0.1 + 0.4,
-        feature_ranges={0: (0.0, 1.0)},
-        regularization=5.0,
-    )
+    step = {"X": features(20)[0] * 0.1 + 0.4, "feature_ranges": {0: (0.0, 1.0)}, "regularization": 5.0}
+    add("individual threshold", treated, Threshold().fit([[0], [1]], [0, 1]), **step)
     add("individual mahalanobis", treated, fair_metric=sf.Mahalanobis(np.diag([0.01, 2.0, 1.0])))
     add("individual subspace", treated, fair_metric=sf.SensitiveSubspace(level=None), sensitive="sex", n=60)
     add("individual regressor", treated, linear(), y="target")
     add("individual absolute", treated, linear(), y="target", loss="absolute_error", statistic="ratio_of_means")
-    add(
-        "individual ranges",
-        treated,
-        feature_ranges={0: (-3.0, 4.0), 2: "frozen"},
-        fair_metric=sf.Projection([[1, 1, 0]]),
-    )
+    ranges = {0: (-3.0, 4.0), 2: "frozen"}
+    add("individual ranges", treated, feature_ranges=ranges, fair_metric=sf.Projection([[1, 1, 0]]))
     add("individual scale", treated, feature_scale="std", tolerance=1.05, confidence_level=0.9)
     add("individual decay", treated, steps=0.02 / np.arange(1, 41) ** 0.5, regularization=5.0)
     add("metric projection", learned, sf.Projection([[1, 0.5, 0], [0, 1, 1]]))
@@ -835,44 +685,31 @@ def add_individuals():
 
 def audited(features=("group", "sex"), crowd=(260, 3, 0), score=None, true="y_true", pred="y_pred", **params):
     who = people(*crowd)
-    columns = {name: params.pop(name, None) for name in ("control_features", "sample_weight", "clusters")}
-    columns = {name: who[column] for name, column in columns.items() if column is not None}
-    audit = sf.FairnessAudit.from_predictions(
-        None if true is None else who[true],
-        who[pred],
-        y_score=None if score is None else who[score],
-        sensitive_features={name: who[name] for name in features},
-        **columns,
-        **{"random_state": 0, "n_resamples": 99, **params},
-    )
-    return of_audit(audit)
+    names = ("control_features", "sample_weight", "clusters")
+    columns = {name: who[params.pop(name)] for name in names if name in params}
+    columns |= {} if score is None else {"y_score": who[score]}
+    columns["sensitive_features"] = {name: who[name] for name in features}
+    y_true = None if true is None else who[true]
+    return of_audit(sf.FairnessAudit.from_predictions(y_true, who[pred], **columns, **{**FEWER, **params}))
 
 
 def audited_compas():
     compas = load_compas()
+    params = {"metrics": ["selection_rate", "false_positive_rate"], "random_state": 0}
+    features = compas.sensitive_features[["sex", "age_cat"]]
     return of_audit(
-        sf.FairnessAudit.from_predictions(
-            compas.y_true,
-            compas.y_pred,
-            sensitive_features=compas.sensitive_features[["sex", "age_cat"]],
-            metrics=["selection_rate", "false_positive_rate"],
-            random_state=0,
-        )
+        sf.FairnessAudit.from_predictions(compas.y_true, compas.y_pred, sensitive_features=features, **params)
     )
 
 
-def audited_table(**params):
-    return of_audit(
-        sf.FairnessAudit.from_table(load_berkeley(as_table=True), metrics="selection_rate", random_state=0, **params),
-    )
+def audited_table():
+    table = load_berkeley(as_table=True)
+    return of_audit(sf.FairnessAudit.from_table(table, metrics="selection_rate", random_state=0))
 
 
 def audited_model(model):
-    who = people(200, 2, 0)
-    X = np.column_stack([who["y_score"], who["income"]])
-    y = who["target"] if isinstance(model, Line) else who["y_true"]
-    audit = sf.FairnessAudit(model.fit(X, y), random_state=0, n_resamples=99)
-    return of_audit(audit.fit(X, y, sensitive_features={"group": who["group"]}))
+    model, X, y, who = asked(model, 200)
+    return of_audit(sf.FairnessAudit(model, **FEWER).fit(X, y, sensitive_features={"group": who["group"]}))
 
 
 def add_audits():
@@ -885,13 +722,8 @@ def add_audits():
     for compare in ("between_groups", "to_overall", "to_rest"):
         add(f"audit compare {compare}", audited, compare=compare, metrics=["accuracy"])
     for compare in ("to_rest", "between_groups", "to_parents"):
-        add(
-            f"audit intersections {compare}",
-            audited,
-            crowd=(400, 2, 0),
-            compare_intersections=compare,
-            metrics="precision",
-        )
+        crossed = {"compare_intersections": compare, "metrics": "precision"}
+        add(f"audit intersections {compare}", audited, crowd=(400, 2, 0), **crossed)
     for adjust in ("auto", "holm", "bonferroni", "fdr_bh", None):
         add(f"audit adjust {adjust}", audited, ("sex", "region"), intersections=False, metrics=rates, adjust=adjust)
     for method in ("exact", "asymptotic", "permutation", "bootstrap"):
@@ -902,14 +734,8 @@ def add_audits():
     add("audit weights", audited, ("sex",), metrics=["accuracy", "roc_auc"], score="y_score", sample_weight="weight")
     add("audit clusters", audited, ("group",), metrics=rates, clusters="mixed")
     add("audit three features", audited, ("group", "sex", "region"), (400, 2, 0), metrics="selection_rate")
-    add(
-        "audit adaptive",
-        audited,
-        ("sex",),
-        metrics=["roc_auc", "calibration"],
-        score="y_score",
-        n_resamples="adaptive",
-    )
+    adaptive = {"metrics": ["roc_auc", "calibration"], "n_resamples": "adaptive"}
+    add("audit adaptive", audited, ("sex",), score="y_score", **adaptive)
     add("audit scores", audited, ("group", "sex"), (150, 2, 0), metrics=["roc_auc", benefit], score="y_score")
     add("audit jobs", audited, metrics=["accuracy", "balanced_accuracy"], n_jobs=2, random_state=1)
     add("audit mutual information", audited, ("group",), metrics=["normalized_mutual_info", "selection_rate"])
@@ -949,31 +775,20 @@ def shown(
 def add_frames():
     add("frame rates", shown, {"selection": fair.selection_rate, "misses": fair.false_negative_rate})
     add("frame one", shown, fair.selection_rate, crowd=(60, 2, 0))
-    add(
-        "frame strata",
-        shown,
-        {"accuracy": sk.accuracy_score, "recall": sk.recall_score},
-        "sex",
-        disparities=("difference",),
-    )
+    once = {"disparities": ("difference",)}
+    add("frame strata", shown, {"accuracy": sk.accuracy_score, "recall": sk.recall_score}, "sex", **once)
     add("frame scores", shown, {"auc": sk.roc_auc_score}, pred="y_score", crowd=(120, 3, 0))
     add("frame function", shown, {"benefit": benefit, "count": fair.count}, crowd=(90, 2, 0))
     add("frame weights", shown, {"selection": fair.selection_rate, "f1": sk.f1_score}, weights="weight")
-    add("frame margin", shown, {"selection": fair.selection_rate}, margin=0.1, disparities=("difference",))
+    add("frame margin", shown, {"selection": fair.selection_rate}, margin=0.1, **once)
     add("frame level", shown, {"precision": sk.precision_score}, confidence_level=0.9, adjust="bonferroni")
 
 
 def p_value(metric, **params):
     who = people(200, 3, 0)
-    given = {
-        name: who[params.pop(name)] for name in ("control_features", "sample_weight", "clusters") if name in params
-    }
-    score = {"y_score": who["y_score"]} if metric in SCORED else {}
-    return {
-        "p": sf.fairness_p_value(
-            who["y_true"], who["y_pred"], sensitive_features=who["group"], metric=metric, **score, **given, **params
-        )
-    }
+    names = ("control_features", "sample_weight", "clusters")
+    columns = columns_of(who, metric, **{name: params.pop(name) for name in names if name in params})
+    return {"p": sf.fairness_p_value(who["y_true"], who["y_pred"], metric=metric, **columns, **params)}
 
 
 def scored(metric, output, **params):
@@ -1007,19 +822,17 @@ def trained(model, tests=None, **given):
     given = {name: who[column] for name, column in given.items()}
     classifies = isinstance(model, ClassifierMixin)
     cls = sf.AuditedClassifier if classifies else sf.AuditedRegressor
-    audited_ = cls(model, tests=tests, cv=3)
-    audited_.fit(
-        X, who["y_true"] if classifies else who["target"], sensitive_features=given.pop("groups", who["group"]), **given
-    )
+    y = who["y_true"] if classifies else who["target"]
+    groups = {"sensitive_features": given.pop("groups", who["group"])}
+    audited_ = cls(model, tests=tests, cv=3).fit(X, y, **groups, **given)
     return {"p_values_": numbers(audited_.p_values_), "tests": [attributes(test) for test in audited_.fairness_tests_]}
 
 
 def folds(n, n_splits, several=False, **params):
     who = people(n, 3, 0)
     sensitive = {"group": who["group"], "sex": who["sex"]} if several else who["group"]
-    splits = sf.SensitiveStratifiedKFold(n_splits, **params).split(
-        np.zeros((n, 1)), who["y_true"], sensitive_features=sensitive
-    )
+    made = sf.SensitiveStratifiedKFold(n_splits, **params)
+    splits = made.split(np.zeros((n, 1)), who["y_true"], sensitive_features=sensitive)
     fold = np.zeros(n, dtype=int)
     for number, (_, test) in enumerate(splits):
         fold[test] = number
@@ -1041,40 +854,13 @@ def add_selection():
     add("search p value", searched, "p_value", {"alpha": 0.1})
     add("search nobody", searched, "upper_bound", {"tolerance": 0.0})
     add("audited classifier", trained, Threshold(0.6))
-    add(
-        "audited tests",
-        trained,
-        Threshold(0.4),
-        [
-            sf.FairnessTest(metric="accuracy", compare="to_rest"),
-            sf.FairnessTest(metric="roc_auc", n_resamples=99, random_state=0),
-        ],
-        control_features="region",
-    )
-    add(
-        "audited clusters",
-        trained,
-        Threshold(0.6),
-        sf.FairnessTest(metric="recall", n_resamples=99, random_state=0),
-        clusters="mixed",
-    )
-    add(
-        "audited weights",
-        trained,
-        Threshold(0.6),
-        sf.FairnessTest(metric="recall", n_resamples=99, random_state=0),
-        test_weight="weight",
-    )
-    add(
-        "audited regressor", trained, Line(3.0), sf.FairnessTest(metric="mean_residual", n_resamples=99, random_state=0)
-    )
-    add(
-        "audited correlation",
-        trained,
-        Line(3.0),
-        sf.CorrelationFairnessTest(n_resamples=99, random_state=0),
-        groups="age",
-    )
+    several = [sf.FairnessTest(metric="accuracy", compare="to_rest"), sf.FairnessTest(metric="roc_auc", **FEWER)]
+    add("audited tests", trained, Threshold(0.4), several, control_features="region")
+    recall, residual = (sf.FairnessTest(metric=metric, **FEWER) for metric in ("recall", "mean_residual"))
+    add("audited clusters", trained, Threshold(0.6), recall, clusters="mixed")
+    add("audited weights", trained, Threshold(0.6), recall, test_weight="weight")
+    add("audited regressor", trained, Line(3.0), residual)
+    add("audited correlation", trained, Line(3.0), sf.CorrelationFairnessTest(**FEWER), groups="age")
     for n, n_splits in ((40, 2), (100, 5), (101, 3)):
         add(f"folds {n} {n_splits}", folds, n, n_splits)
         add(f"folds {n} {n_splits} shuffled", folds, n, n_splits, shuffle=True, random_state=0)
@@ -1087,20 +873,10 @@ def number(function, *args, **kwargs):
 
 def detected(**params):
     who = people(200, 2, 0)
-    test = sf.FairnessTest.from_predictions(
-        who["y_true"],
-        who["y_pred"],
-        y_score=who["y_score"] if params["metric"] in SCORED else None,
-        sensitive_features=who["group"],
-        random_state=0,
-        n_resamples=99,
-        **params,
-    )
-    values = [
-        sf.minimum_detectable_disparity(test, power=power, direction=way)
-        for power in (0.5, 0.8)
-        for way in ("up", "down")
-    ]
+    columns = columns_of(who, params["metric"])
+    test = sf.FairnessTest.from_predictions(who["y_true"], who["y_pred"], **columns, **FEWER, **params)
+    ways = [{"power": power, "direction": way} for power in (0.5, 0.8) for way in ("up", "down")]
+    values = [sf.minimum_detectable_disparity(test, **way) for way in ways]
     return {"value": numbers(values)}
 
 
@@ -1130,68 +906,28 @@ def add_power():
     for compare in ("between_groups", "to_rest", "to_reference"):
         add(f"power three {compare}", number, sf.power, n_per_group=(50, 70, 60), compare=compare, **three)
     add("power bonferroni", number, sf.power, n_per_group=(50, 70, 60), adjust="bonferroni", **three)
-    for direction in ("auto", "up", "down"):
-        add(
-            f"detectable {direction}",
-            number,
-            sf.minimum_detectable_disparity,
-            metric="selection_rate",
-            baseline=0.3,
-            n_per_group=(60, 80),
-            direction=direction,
-        )
-    add(
-        "detectable ratio",
-        number,
-        sf.minimum_detectable_disparity,
-        metric="recall",
-        baseline=0.3,
-        n_per_group=(60, 80),
-        disparity="ratio",
-    )
-    add(
-        "detectable mean",
-        number,
-        sf.minimum_detectable_disparity,
-        metric="mean_prediction",
-        baseline=(1.0, 2.0),
-        n_per_group=(60, 80),
-    )
-    add(
-        "detectable area",
-        number,
-        sf.minimum_detectable_disparity,
-        metric="roc_auc",
-        baseline=0.7,
-        n_per_group=(10, 12),
-        base_rates=0.5,
-    )
+    rate = {"metric": "selection_rate", "baseline": 0.3}
+    found = {direction: {**rate, "direction": direction} for direction in ("auto", "up", "down")}
+    found["ratio"] = {"metric": "recall", "baseline": 0.3, "disparity": "ratio"}
+    found["mean"] = {"metric": "mean_prediction", "baseline": (1.0, 2.0)}
+    add_each("detectable", found, number, sf.minimum_detectable_disparity, n_per_group=(60, 80))
+    area = {"metric": "roc_auc", "baseline": 0.7, "n_per_group": (10, 12), "base_rates": 0.5}
+    add("detectable area", number, sf.minimum_detectable_disparity, **area)
     for metric in ("selection_rate", "equalized_odds", "roc_auc"):
         add(f"detectable fitted {metric}", detected, metric=metric)
 
 
 def drawn(cls, crowd=(160, 3, 0), score=None, **params):
     who = people(*crowd)
-    return of_display(
-        cls.from_predictions(
-            who["y_true"],
-            who["y_pred"],
-            y_score=None if score is None else who[score],
-            sensitive_features=who["group"],
-            random_state=0,
-            n_resamples=99,
-            **params,
-        )
-    )
+    columns = {} if score is None else {"y_score": who[score]}
+    columns["sensitive_features"] = who["group"]
+    return of_display(cls.from_predictions(who["y_true"], who["y_pred"], **columns, **FEWER, **params))
 
 
 def drawn_thresholds(**params):
     who = people(120, 2, 0)
-    return of_display(
-        sf.ThresholdDisplay.from_predictions(
-            who["y_true"], who["y_score"], sensitive_features=who["group"], thresholds=15, **params
-        )
-    )
+    given = {"sensitive_features": who["group"], "thresholds": 15, **params}
+    return of_display(sf.ThresholdDisplay.from_predictions(who["y_true"], who["y_score"], **given))
 
 
 def drawn_power(**params):
@@ -1200,9 +936,8 @@ def drawn_power(**params):
 
 def drawn_power_of_test():
     who = people(160, 2, 0)
-    test = sf.FairnessTest.from_predictions(
-        None, who["y_pred"], sensitive_features=who["group"], metric="selection_rate"
-    )
+    columns = columns_of(who, "selection_rate")
+    test = sf.FairnessTest.from_predictions(None, who["y_pred"], metric="selection_rate", **columns)
     return of_display(sf.PowerDisplay.from_test(test, n_samples=[100, 300, 1000]))
 
 
@@ -1221,17 +956,11 @@ def add_displays():
         add(f"{name} odds", drawn, cls)
         add(f"{name} margin", drawn, cls, (160, 2, 0), metric="accuracy", margin=0.1)
     add("DisparityDisplay ratio", drawn, sf.DisparityDisplay, metric="recall", disparity="ratio", compare="to_rest")
-    add("NullDistributionDisplay permutation", drawn, sf.NullDistributionDisplay, metric="recall", method="permutation")
-    add("NullDistributionDisplay bootstrap", drawn, sf.NullDistributionDisplay, metric="recall", method="bootstrap")
-    add("NullDistributionDisplay asymptotic", drawn, sf.NullDistributionDisplay, metric="recall", method="asymptotic")
-    add(
-        "NullDistributionDisplay greater",
-        drawn,
-        sf.NullDistributionDisplay,
-        (160, 2, 0),
-        metric="recall",
-        alternative="greater",
-    )
+    for method in ("permutation", "bootstrap", "asymptotic"):
+        name = f"NullDistributionDisplay {method}"
+        add(name, drawn, sf.NullDistributionDisplay, metric="recall", method=method)
+    greater = {"metric": "recall", "alternative": "greater"}
+    add("NullDistributionDisplay greater", drawn, sf.NullDistributionDisplay, (160, 2, 0), **greater)
     add("ThresholdDisplay", drawn_thresholds)
     add("ThresholdDisplay recall", drawn_thresholds, metric="recall", method="asymptotic", confidence_level=0.9)
     add("PowerDisplay", drawn_power)

@@ -6,6 +6,7 @@ from sklearn.dummy import DummyClassifier
 from skfairtest import FairnessAudit
 
 
+@pytest.mark.slow  # skops imports for seconds
 def test_a_card_of_skops_has_the_section():
     card = pytest.importorskip("skops.card", reason="skops is not installed")
     audit = FairnessAudit.from_predictions(None, [1, 1, 0, 0] * 9, sensitive_features={"sex": list("ffmm") * 9})

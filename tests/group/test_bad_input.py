@@ -89,6 +89,7 @@ REFUSED = [
     ({"sensitive_features": {"age": PLACE}}, "'age' has 40 different numbers, more than 20. Use Correlation"),
     # Labels.
     ({"y_pred": PLACE % 3}, "pos_label is needed: there are 3 labels, 0, 1, 2"),
+    ({"y_true": None, "y_pred": PLACE % 11, **RATE}, "pos_label is needed"),
     ({"y_true": WORDS[TRUE], "y_pred": WORDS[PRED]}, "pos_label is needed.*'denied', 'granted'"),
     ({"y_true": TRUE + 1, "y_pred": PRED + 1}, "pos_label is needed.*1, 2"),
     ({"y_true": 2 * TRUE, "y_pred": 2 * PRED}, "pos_label is needed.*0, 2"),
@@ -195,6 +196,37 @@ REFUSED = [
         ({"y_score": 10 * SCORE}, "probabilities of the positive label"),
         ({"y_score": np.where(SEX == "f", 0.2, 0.8)}, "no scores that both sides have"),
     ]),
+    # Distributions.
+    *(({**CURVE, "metric": "distribution", **asked}, match) for asked, match in [
+        ({"margin": 0.1}, "compares whole distributions"),
+        ({"compare": "to_overall"}, "compare='to_rest' in place of 'to_overall'"),
+        ({"alternative": "greater"}, "compares whole distributions"),
+        ({"method": "exact"}, "has its own null distribution"),
+        ({"within": "y_true"}, "has its own null distribution"),
+        ({"sample_weight": WEIGHT}, "takes none"),
+        ({"clusters": PLACE % 20}, "clusters: some have people on both sides"),
+        ({"y_true": None, "y_pred": WORDS[PRED], "y_score": None}, "y_pred must hold numbers"),
+    ]),
+    # Weights of strata.
+    *(({"metric": "selection_rate", "strata_weights": weights}, match) for weights, match in [
+        ({"x": 1}, "has no weight of stratum 'y': give it one"),
+        ({"x": -1, "y": -1}, r"2 finite numbers, .* none of them negative and not all 0; found \[-1"),
+        ({"x": 0, "y": 0}, r"not all 0; found \[0, 0"),
+        ({"x": "a", "y": "a"}, r"finite numbers.*found \['a'"),
+        (lambda n_group, n_other: n_group * np.nan, "finite numbers"),
+        (lambda n_group, n_other: 1.0, "2 finite numbers, one for each stratum, .*; found 1.0"),
+        ("people", "must be a mapping from strata to weights, or a function .*; found 'people'"),
+    ]),
+    *(({"metric": "selection_rate", "strata_weights": {"x": 1, "y": 1}, **asked}, f"strata_weights .*found {found}")
+      for asked, found in [
+        ({"compare": "to_overall"}, "compare='to_overall': leave out one of the two"),
+        ({"disparity": "odds_ratio"}, "disparity='odds_ratio': leave out one of the two"),
+        ({"method": "permutation"}, "method='permutation': leave out one of the two"),
+        ({"method": "bootstrap"}, "method='bootstrap': leave out one of the two"),
+        ({"control_features": None}, "no control_features"),
+        ({"metric": "mean_prediction", "y_pred": SCORE}, "metric='mean_prediction'"),
+        ({"sample_weight": WEIGHT}, "people with sample_weight"),
+    ]),
     # Functions.
     ({"metric": [lambda y, p: 1.0, lambda y, p: 2.0]}, "two different metrics named '<lambda>': rename one"),
     ({"metric": ScoreMetric("bad", lambda y_true, y_pred, counts: 0.5)}, "'bad'.*must return an array of shape"),
@@ -253,6 +285,8 @@ def test_a_mistake_is_named_with_what_to_do(changes, match):
         (lambda: FairnessTest.from_table(
             CountTable.from_predictions(TRUE, PRED, sensitive_features=SEX), metric="roc_auc"
          ), "y_score is missing: roc_auc .* only y_true, y_pred were given; pass a table that counts y_score too$"),
+        (lambda: run(metric="selection_rate", strata_weights={"x": 1, "y": 1}).sensitivity("confounding"),
+         "not for strata_weights"),
         *((lambda value=value, slope=slope: Rate("odds", "y_pred", value=value, slope=slope),
            "^value .*of rate 'odds'") for value, slope in [
             (lambda r: r**2, None), (None, lambda r: 2 * r), (lambda r: 1 - r, lambda r: -np.ones_like(r)),

@@ -116,29 +116,6 @@ def test_an_audit_reports_it():
     assert "differ most at" in audit.to_text()
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"margin": 0.1}, "compares whole distributions"),
-        ({"compare": "to_overall"}, "compare='to_rest' in place of 'to_overall'"),
-        ({"alternative": "greater"}, "compares whole distributions"),
-        ({"method": "exact"}, "has its own null distribution"),
-        ({"within": "y_true"}, "has its own null distribution"),
-        ({"sample_weight": np.ones(330)}, "takes none"),
-        ({"clusters": np.arange(330) % 20}, "clusters: some have people on both sides"),
-    ],
-)
-def test_what_has_no_meaning_is_refused(given, says):
-    with pytest.raises(ValueError, match=says):
-        _tested(**given)
-
-
-def test_texts_are_no_numbers():
-    labels = np.where(VALUES > 0, "yes", "no")
-    with pytest.raises(ValueError, match="y_pred must hold numbers"):
-        _tested(labels)
-
-
 @pytest.mark.slow
 def test_the_band_contains_the_true_difference_of_other_distributions():
     rng, held = np.random.default_rng(5), 0

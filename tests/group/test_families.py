@@ -171,6 +171,15 @@ def stepped_down(p, factors):
     return out
 
 
+def tied_in_parts(rows, column, factors):
+    """Adjust where the hypotheses of each part are tied: a rejection takes the next factor of its part."""
+    left, used = {name: list(numbers) for name, numbers in factors.items()}, []
+    for name in rows.sort_values("p_value", kind="stable")[column]:
+        used.append(sum(most[0] for most in left.values()))
+        left[name].pop(0)
+    return stepped_down(rows["p_value"], used)
+
+
 @pytest.mark.parametrize(
     ("groups", "factors"),
     # Shaffer 1986, table 1.
@@ -214,11 +223,8 @@ def test_rates_are_tied_each_by_itself(confused):
     rows = test.comparisons_
     assert test.adjust_ == "shaffer"
     # Of three pairs of one rate all can be equal, or one: a rejection takes two from the factor, the next none.
-    left, factors = {"true_positive_rate": [3, 1, 1, 0], "false_positive_rate": [3, 1, 1, 0]}, []
-    for metric in rows.sort_values("p_value", kind="stable")["metric"]:
-        factors.append(sum(most[0] for most in left.values()))
-        left[metric].pop(0)
-    np.testing.assert_allclose(rows["p_value_adjusted"], stepped_down(rows["p_value"], factors), rtol=1e-12)
+    expected = tied_in_parts(rows, "metric", dict.fromkeys(set(rows["metric"]), (3, 1, 1, 0)))
+    np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-12)
     # The complement of one of them changes nothing.
     more = FairnessTest.from_table(confused(THREE), metric=["recall", "false_positive_rate", "false_negative_rate"])
     again = more.comparisons_["p_value_adjusted"].to_numpy()
@@ -233,11 +239,8 @@ def test_averages_over_different_strata_are_not_tied(confused):
     np.testing.assert_allclose(pooled["p_value_adjusted"], stepped_down(pooled["p_value"], [3, 1, 1]), rtol=1e-12)
     # Each stratum is tied in itself: six comparisons, of which each stratum's first rejection takes two.
     strata = everywhere.comparisons_[everywhere.comparisons_["stratum"].notna()]
-    left, factors = {s: [3, 1, 1, 0] for s in "xy"}, []
-    for stratum in strata.sort_values("p_value", kind="stable")["stratum"]:
-        factors.append(sum(most[0] for most in left.values()))
-        left[stratum].pop(0)
-    np.testing.assert_allclose(strata["p_value_adjusted"], stepped_down(strata["p_value"], factors), rtol=1e-12)
+    expected = tied_in_parts(strata, "stratum", dict.fromkeys("xy", (3, 1, 1, 0)))
+    np.testing.assert_allclose(strata["p_value_adjusted"], expected, rtol=1e-12)
     # Without "c" in "y", a and b are compared in both strata and c in one: equality is not transitive.
     del cells[("y", "c")]
     partly = FairnessTest.from_table(confused(cells, strata=True), metric="accuracy")
@@ -255,11 +258,8 @@ def test_an_audit_ties_the_pairs_of_each_feature(confused):
         None, decided, sensitive_features={"race": race, "sex": sex}, intersections=False
     )
     rows = audit.comparisons_
-    left, factors = {"race": [6, 3, 3, 3, 2, 1, 0], "sex": [1, 0]}, []
-    for feature in rows.sort_values("p_value", kind="stable")["feature"]:
-        factors.append(sum(most[0] for most in left.values()))
-        left[feature].pop(0)
-    np.testing.assert_allclose(rows["p_value_adjusted"], stepped_down(rows["p_value"], factors), rtol=1e-12)
+    expected = tied_in_parts(rows, "feature", {"race": [6, 3, 3, 3, 2, 1, 0], "sex": [1, 0]})
+    np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-12)
     assert audit.record_.setup.adjust == "shaffer"
     assert type(audit).from_json(audit.to_json()).record_.setup.adjust == "shaffer"
 

@@ -10,7 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from skfairtest import FairnessAudit, FairnessTest, PairedFairnessTest, make_fairness_scorer
+from skfairtest import FairnessAudit, FairnessTest, make_fairness_scorer
 
 RNG = np.random.default_rng(8)
 N = 240
@@ -86,10 +86,7 @@ def test_names_and_order_do_not_matter():
     assert numbered.comparisons_["metric"].iloc[1] == "selection_rate of 0"
 
 
-def test_what_is_shown():
-    text = str(_tested())
-    assert "all labels: the predicted label does not depend on" in text
-    assert "the share who are predicted 'red' is the same" in text
+def test_the_disparity_of_all_labels_is_cramers_v():
     association = _tested().comparisons_["disparity"].iloc[0]
     table = pd.crosstab(GROUP, PREDICTED).to_numpy()
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / N
@@ -99,7 +96,9 @@ def test_what_is_shown():
 @pytest.mark.parametrize(
     "given",
     [{"compare": "to_overall"}, {"margin": 0.1, "alternative": "equivalence"}, {"sample_weight": np.ones(N)},
-     {"clusters": np.arange(N) // 2}, {"method": "asymptotic"}],
+     {"clusters": np.arange(N) // 2}, {"method": "asymptotic"},
+     {"groups": np.where(np.arange(N) == 0, None, GROUP), "missing": "bounds"},
+     {"control_features": np.arange(N) // 3 % 2, "strata_weights": {0: 1, 1: 2}}],
 )  # fmt: skip
 def test_where_all_labels_have_no_test_each_label_has_one(given):
     rows = _tested(**given).comparisons_
@@ -119,15 +118,6 @@ def test_an_audit_of_features_and_intersections():
     )
 
 
-@pytest.mark.parametrize(
-    ("y_true", "y_pred"),
-    [(None, np.arange(N) % 11), (np.arange(N) % 2, np.arange(N) % 3)],
-)
-def test_too_many_labels_and_a_stray_one_need_a_positive_label(y_true, y_pred):
-    with pytest.raises(ValueError, match="pos_label is needed"):
-        _tested(y_true, y_pred, metric="selection_rate" if y_true is None else "true_positive_rate")
-
-
 def test_a_label_that_is_never_predicted_has_a_rate_of_0():
     predicted = np.where(PREDICTED == "blue", "red", PREDICTED)
     rows = _tested(y_pred=predicted).comparisons_.set_index("metric")
@@ -145,18 +135,3 @@ def test_a_scorer_scores_the_labels(output):
     assert np.isfinite(scorer(model, X, TRUTH))
     if output in ("upper_bound", "disparity"):
         assert -1 <= scorer(model, X, TRUTH) <= 0
-
-
-@pytest.mark.parametrize("given", [{"missing": "bounds"}, {"strata_weights": {"u": 1, "v": 2}}])
-def test_what_the_test_of_all_labels_cannot_do_is_no_obstacle(given):
-    groups = np.where(np.arange(N) == 0, None, GROUP) if "missing" in given else GROUP
-    strata = {} if "missing" in given else {"control_features": RNG.choice(["u", "v"], N)}
-    rows = _tested(groups=groups, **strata, **given).comparisons_
-    assert set(rows["metric"]) == {f"selection_rate of {label}" for label in LABELS}
-
-
-def test_other_tests_ask_for_one_label():
-    with pytest.raises(ValueError, match="pos_label is needed"):
-        PairedFairnessTest.from_predictions(
-            TRUTH, PREDICTED, PREDICTED[::-1], sensitive_features=GROUP, metric="selection_rate"
-        )

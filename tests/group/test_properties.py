@@ -13,7 +13,6 @@ from skfairtest.metrics import CRITERIA, RATES
 
 REPEATABLE = settings(
     max_examples=2 * settings.default.max_examples,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

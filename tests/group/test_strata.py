@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import binom, fisher_exact, nchypergeom_fisher, norm, ttest_ind
 from scipy.stats.contingency import odds_ratio
@@ -118,7 +118,6 @@ def test_fishers_test_with_its_exact_limits(table, alternative):
     assert (test.method_, test.comparisons_["method"][0]) == ("exact", "exact conditional")
 
 
-@settings(deadline=None)
 @given(tables(), st.sampled_from([0.3, 0.5, 0.8]))
 def test_margins_are_tested_by_the_noncentral_distribution(table, margin):
     x1, d1, x2, d2 = table
@@ -487,51 +486,3 @@ def test_the_asymptotic_weighted_test_is_near_its_level(design, weights):
     x1, x2 = (rng.binomial(people, rates_, (20_000, len(people))) for people in design)
     z, _ = rates.statistic(rates.Pair(x1, design[0], x2, design[1], False, weights.astype(float)), Scale(), "score")
     assert (np.abs(z) >= 1.959964).mean() <= 0.06
-
-
-@pytest.mark.parametrize(
-    ("weights", "words"),
-    [
-        ({"A": 1, "C": 1}, "has no weight of stratum 'B': give it one"),
-        (dict.fromkeys(DEPARTMENTS, -1), r"6 finite numbers, .* none of them negative and not all 0; found \[-1"),
-        (dict.fromkeys(DEPARTMENTS, 0), r"not all 0; found \[0, 0, 0"),
-        (dict.fromkeys(DEPARTMENTS, "a"), r"finite numbers.*found \['a'"),
-        (lambda women, men: women / 0 * men, "finite numbers"),
-        (lambda women, men: 1.0, "6 finite numbers, one for each stratum, .*; found 1.0"),
-        ("people", "must be a mapping from strata to weights, or a function .*; found 'people'"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_weights_of_strata_that_are_none_are_refused(weights, words):
-    with pytest.raises(ValueError, match=words):
-        berkeley(strata_weights=weights)
-
-
-@pytest.mark.parametrize(
-    ("params", "found"),
-    [
-        ({"compare": "to_overall"}, "compare='to_overall'"),
-        ({"disparity": "odds_ratio"}, "disparity='odds_ratio'"),
-        ({"method": "permutation"}, "method='permutation'"),
-        ({"method": "bootstrap"}, "method='bootstrap'"),
-    ],
-)
-def test_tests_that_cannot_weigh_strata_refuse_weights(params, found):
-    with pytest.raises(ValueError, match=f"strata_weights .*; found {found}: leave out one of the two"):
-        berkeley(strata_weights=dict.fromkeys(DEPARTMENTS, 1), **params)
-
-
-def test_weights_without_strata_or_of_other_metrics_are_refused(berkeley_table):
-    weights = dict.fromkeys(DEPARTMENTS, 1)
-    with pytest.raises(ValueError, match="found no control_features"):
-        FairnessTest.from_table(berkeley_table.regroup("sex", []), strata_weights=weights, **ADMITTED)
-    y = np.asarray(BERKELEY.y_true, dtype=float)
-    columns = {"sensitive_features": BERKELEY.sensitive_features, "control_features": BERKELEY.control_features}
-    with pytest.raises(ValueError, match="found metric='mean_prediction'"):
-        FairnessTest.from_predictions(None, y, metric="mean_prediction", strata_weights=weights, **columns)
-    with pytest.raises(ValueError, match="found people with sample_weight"):
-        FairnessTest.from_predictions(
-            y, y, sample_weight=np.ones(len(y)), strata_weights=weights, **ADMITTED, **columns
-        )
-    with pytest.raises(ValueError, match="not for strata_weights"):
-        berkeley(strata_weights=weights).sensitivity("confounding")

@@ -114,6 +114,11 @@ CASES = {
     "correlation of two": ("positive", "yes", "matthews_corrcoef", sk.matthews_corrcoef),
     "f2": ("positive", "yes", "f2", partial(sk.fbeta_score, beta=2)),
     "f0.5": ("positive", "yes", partial(sk.fbeta_score, beta=0.5), partial(sk.fbeta_score, beta=0.5)),
+    **{
+        name: ("positive", "yes", name, getattr(sk, f"{name}_score"))
+        for name in ("accuracy", "recall", "precision", "f1", "jaccard")
+    },
+    "selection_rate": ("positive", "yes", "selection_rate", mean_of),
     "F1 of label 0": ("positive", "yes", partial(sk.f1_score, pos_label=0), partial(sk.f1_score, pos_label=0)),
 }
 cases = pytest.mark.parametrize("name", CASES)

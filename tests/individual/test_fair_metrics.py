@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
-from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
@@ -96,15 +95,6 @@ class TestEveryMetric:
             metrics[name].transform(X.astype({"skills": object}).assign(skills="high"))
 
 
-@pytest.mark.parametrize("name", ["SensitiveSubspace", "Projection"])
-def test_a_projection_is_idempotent(name, metrics):
-    metric = metrics[name]
-    once = metric.transform(X)
-    np.testing.assert_allclose(metric.transform(pd.DataFrame(once, columns=X.columns)), once, atol=1e-12)
-    np.testing.assert_allclose(metric.matrix_ @ metric.matrix_, metric.matrix_, atol=1e-14)
-    np.testing.assert_allclose(once @ metric.directions_.T, 0, atol=1e-12)
-
-
 class TestSensitiveSubspace:
     def test_labels_are_predicted_by_logistic_regression(self):
         two, three = (penalty().fit(X.to_numpy(), labels).coef_ for labels in (SEX, RACE))
@@ -113,9 +103,6 @@ class TestSensitiveSubspace:
         for features, rows in [(SEX, [two]), (RACE, [three]), ({"sex": SEX, "race": RACE}, [two, three])]:
             metric = SensitiveSubspace().fit(X, sensitive_features=features)
             np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(*rows), atol=1e-6)
-
-    def test_the_rows_of_several_labels_add_up_to_nothing_and_span_one_direction_less(self):
-        assert len(SensitiveSubspace().fit(X, sensitive_features=RACE).directions_) == 2
 
     def test_of_10_000_people_the_default_is_scikit_learns(self, rng):
         many = rng.normal(size=(10_000, 3))
@@ -148,13 +135,6 @@ class TestSensitiveSubspace:
                 metric = SensitiveSubspace().fit(X, sensitive_features=labels)
             assert len(metric.directions_) == 4
 
-    def test_numbers_are_labels_of_columns_before_they_are_positions(self):
-        table = X.set_axis([3, 2, 1, 0], axis=1)
-        for column, position in ((3, 0), ("3", 0), (np.int64(1), 2), (-1, 3)):
-            metric = SensitiveSubspace(sensitive_columns=column).fit(table)
-            np.testing.assert_array_equal(metric.directions_, np.eye(4)[[position]])
-            np.testing.assert_array_equal(Projection({column: 2.0}).fit(table).directions_, np.eye(4)[[position]])
-
     def test_units_of_numbers_and_names_of_labels_do_not_matter(self):
         metric = SensitiveSubspace().fit(X, sensitive_features=HEIGHT)
         assert_same_metric(SensitiveSubspace().fit(X, sensitive_features=HEIGHT / 100), metric, atol=1e-12)
@@ -162,18 +142,14 @@ class TestSensitiveSubspace:
         assert_same_metric(SensitiveSubspace().fit(X, sensitive_features=SEX == "f"), metric, atol=1e-12)
 
     @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
-    def test_row_order_and_doubled_rows_do_not_matter(self, features, rng):
+    def test_the_order_of_rows_and_columns_and_doubled_rows_do_not_matter(self, features, rng):
         metric = SensitiveSubspace().fit(X, sensitive_features=features)
         order = rng.permutation(N)
         assert_same_metric(SensitiveSubspace().fit(X.to_numpy()[order], sensitive_features=features[order]), metric)
         twice = SensitiveSubspace().fit(np.vstack([X, X]), sensitive_features=np.tile(features, 2))
         assert_same_metric(twice, metric)
         np.testing.assert_allclose(twice.directions_, metric.directions_, atol=1e-7)
-
-    @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
-    def test_column_order_does_not_matter(self, features):
         order = [2, 0, 3, 1]
-        metric = SensitiveSubspace().fit(X, sensitive_features=features)
         other = SensitiveSubspace().fit(X.iloc[:, order], sensitive_features=features)
         np.testing.assert_allclose(other.matrix_, metric.matrix_[np.ix_(order, order)], atol=1e-8)
 
@@ -183,16 +159,6 @@ class TestSensitiveSubspace:
         again = SensitiveSubspace().fit(X, sensitive_features={"sex": SEX, "woman": SEX == "f", "again": SEX})
         assert len(again.directions_) == 1
         assert_same_metric(again, metric, atol=1e-12)
-
-    def test_a_direction_that_is_zero_is_none(self, metrics):
-        nothing = SGDClassifier(penalty="l1", alpha=1e6, random_state=0)
-        with pytest.raises(ValueError, match="nothing in X predicts them"):
-            SensitiveSubspace(nothing, level=None).fit(X, sensitive_features=SEX)
-
-    @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
-    def test_people_who_are_all_the_same_span_nothing(self, features):
-        with pytest.raises(ValueError, match="X is the same for everybody"):
-            SensitiveSubspace().fit(np.full((N, 3), 0.1), sensitive_features=features)
 
     def test_own_models_are_cloned_and_asked_for_their_coefficients(self):
         classifier = LinearSVC(C=0.1)
@@ -213,11 +179,6 @@ class TestSensitiveSubspace:
             assert (metric.matrix_[0] == 0).all()
             assert (metric.transform(table)[:, 0] == 0).all()
 
-    def test_sensitive_columns_alone_are_unit_vectors(self):
-        metric = SensitiveSubspace(sensitive_columns=["income", "age"]).fit(X)
-        np.testing.assert_array_equal(metric.matrix_, np.diag([0.0, 1.0, 1.0, 0.0]))
-        np.testing.assert_array_equal(metric.directions_, np.eye(4)[[0, 3]])
-
     def test_directions_that_span_everything_are_warned_of(self):
         with pytest.warns(UserWarning, match=r"differ in every direction of X \(n_features=4\).* is 0"):
             metric = SensitiveSubspace(sensitive_columns=[0, 1, 2, 3]).fit(X, sensitive_features=SEX)
@@ -236,15 +197,6 @@ class TestSensitiveSubspace:
         with pytest.warns((ConvergenceWarning, LinAlgWarning), match="converge|ill-conditioned"):
             SensitiveSubspace().fit(many * [1e5, 1, 1, 1e-5], sensitive_features=three)
 
-    def test_a_person_who_differs_by_the_direction_is_treated_alike_by_the_project_model(self, metrics, rng):
-        y = (X["skills"] + rng.normal(size=N) > 0).to_numpy()
-        model = make_pipeline(SensitiveSubspace(), MLPClassifier((5,), max_iter=20, random_state=0))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(X, y, sensitivesubspace__sensitive_features=SEX)
-        moved = X + 3 * metrics["SensitiveSubspace"].directions_[0]
-        np.testing.assert_allclose(model.predict_proba(moved), model.predict_proba(X), atol=1e-6)
-
     def test_metadata_routing_brings_the_groups_of_the_fold(self):
         y = (X["skills"] > 0).to_numpy()
         model = make_pipeline(StandardScaler(), SensitiveSubspace(), LogisticRegression())
@@ -255,48 +207,32 @@ class TestSensitiveSubspace:
         assert_same_metric(model[1], SensitiveSubspace().fit(scaled, sensitive_features=SEX), atol=1e-12)
         assert (found == y).mean() > 0.8
 
-    def test_labels_of_other_people_are_an_error(self):
-        with pytest.raises(ValueError, match="X and sensitive_features have different lengths, 200 and 199"):
-            SensitiveSubspace().fit(X, sensitive_features={"sex": SEX[1:]})
-        with pytest.raises(ValueError, match="hold the same labels in another order"):
-            SensitiveSubspace().fit(X, sensitive_features=pd.Series(SEX, name="sex")[::-1])
-
     @pytest.mark.parametrize(
-        ("params", "features", "message"),
+        ("given", "message"),
         [
-            (
-                {},
-                None,
-                r"sensitive_features is missing.*fit\(X, sensitive_features=",
-            ),
-            ({}, ["f"] * N, r"column 'sensitive_feature_0'\) is 'f' for everybody \(n_samples=200\)"),
-            ({}, {"sex": ["f"] * N}, r"column 'sex'\) is 'f' for everybody"),
-            ({}, {"sex": [None, *SEX[1:]]}, r"sensitive_features \(column 'sex'\) has 1 missing value"),
-            ({}, {"age": [np.inf, *HEIGHT[1:]]}, r"column 'age'\) must hold finite numbers"),
-            (
-                {"sensitive_columns": "sex"},
-                SEX,
-                r"sensitive_columns: X has no feature 'sex'; its features are 'age', .*, or their positions",
-            ),
-            ({"sensitive_columns": [0, 4]}, SEX, "X has no feature 4"),
-            ({"sensitive_columns": [-5]}, SEX, "X has no feature -5"),
-            (
-                {"sensitive_columns": ["income", -1]},
-                SEX,
-                "sensitive_columns: 'income' is named twice, as 'income' and -1",
-            ),
-            ({"sensitive_columns": [0, 0]}, SEX, "sensitive_columns: 'age' is named twice, as 0 and 0"),
-            ({"sensitive_columns": True}, SEX, "X has no feature True"),
+            ({"features": None}, r"sensitive_features is missing.*fit\(X, sensitive_features="),
+            ({"features": ["f"] * N}, r"column 'sensitive_feature_0'\) is 'f' for everybody \(n_samples=200\)"),
+            ({"features": {"sex": ["f"] * N}}, r"column 'sex'\) is 'f' for everybody"),
+            ({"features": {"sex": [None, *SEX[1:]]}}, r"sensitive_features \(column 'sex'\) has 1 missing value"),
+            ({"features": {"age": [np.inf, *HEIGHT[1:]]}}, r"column 'age'\) must hold finite numbers"),
+            ({"features": {"sex": SEX[1:]}}, "X and sensitive_features have different lengths, 200 and 199"),
+            ({"features": pd.Series(SEX, name="sex")[::-1]}, "hold the same labels in another order"),
+            ({"X": pd.concat([X, X]), "features": {"name": [f"n{i}" for i in range(2 * N)]}},
+             r"column 'name'\) has 400 distinct labels, more than 200"),
+            *(({"X": np.full((N, 3), 0.1), "features": features}, "X is the same for everybody")
+              for features in (SEX, RACE, HEIGHT)),
+            ({"classifier": SGDClassifier(penalty="l1", alpha=1e6, random_state=0), "level": None},
+             "nothing in X predicts them"),
+            ({"sensitive_columns": "sex"}, "sensitive_columns: X has no feature 'sex'; its features are 'age', .*, or"),
+            ({"sensitive_columns": ["income", -1]}, "sensitive_columns: 'income' is named twice, as 'income' and -1"),
+            ({"sensitive_columns": [0, 0]}, "sensitive_columns: 'age' is named twice, as 0 and 0"),
         ],
-    )
-    def test_what_is_not_usable_is_named(self, params, features, message):
+    )  # fmt: skip
+    def test_what_is_not_usable_is_named(self, given, message):
+        params = {"X": X, "features": SEX} | given
+        people, features = params.pop("X"), params.pop("features")
         with pytest.raises(ValueError, match=message):
-            SensitiveSubspace(**params).fit(X, sensitive_features=features)
-
-    def test_more_than_200_labels_are_no_groups(self):
-        names = [f"n{i}" for i in range(2 * N)]
-        with pytest.raises(ValueError, match=r"column 'name'\) has 400 distinct labels, more than 200"):
-            SensitiveSubspace().fit(pd.concat([X, X]), sensitive_features={"name": names})
+            SensitiveSubspace(**params).fit(people, sensitive_features=features)
 
     def test_coefficients_of_something_else_than_the_features_are_an_error(self):
         for classifier in (DecisionTreeClassifier(), make_pipeline(PolynomialFeatures(), LogisticRegression())):

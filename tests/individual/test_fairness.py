@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import norm
@@ -111,12 +111,6 @@ def test_ratios_of_means_by_the_delta_method(statistic, classifier, people):
     assert test.statistic_ == pytest.approx(estimate, rel=1e-9)
     assert test.standard_error_ == pytest.approx(error, rel=1e-9)
     assert test.lower_bound_ == pytest.approx(estimate - norm.ppf(0.95) * error, rel=1e-9)
-
-
-# The level ----------------------------------------------------------------------------------------------------------
-
-
-# Models and losses --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
@@ -243,7 +237,6 @@ def test_one_row_per_person(classifier, people):
 
 
 @pytest.mark.filterwarnings("ignore:nobody's loss changed:UserWarning")
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     scale=st.sampled_from([None, "std", "numbers"]),
@@ -295,23 +288,6 @@ def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, p
     assert (test.unfair_examples_["income"] != X["income"][:30]).all()
 
 
-# Units, and who is told about them ----------------------------------------------------------------------------------
-
-
-def test_ratios_that_differ_by_rounding_are_one_number():
-    """A linear model's error grows by the same factor for everybody, whatever the last digits of small errors say."""
-    model = LinearRegression()
-    model.coef_, model.intercept_, model.n_features_in_ = np.array([0.3, 1.0]), 0.0, 2
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    y = X @ model.coef_ + np.r_[np.full(4, 1e-4), np.full(36, -1.0)]
-    test = IndividualFairnessTest.as_published(
-        model, fair_metric=Projection([[1, 0]]), loss=lambda y_true, y_pred: (y_true - y_pred) ** 2
-    ).fit(X, y)
-    assert test.statistic_ > 1.25
-    assert test.standard_error_ == 0
-    assert test.p_value_ == pytest.approx((1.25 / test.statistic_) ** 40)  # Markov's bound
-
-
 def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(training, people):
     X, y, _, _ = training
     forest = RandomForestClassifier(n_estimators=5, min_samples_leaf=10, random_state=0).fit(X, y)
@@ -349,9 +325,6 @@ def test_numbers_are_numbers_in_every_fold(classifier, people):
     assert [len(metric.directions_) for metric in test.fair_metrics_] == [1] * 5
 
 
-# Where nobody is ----------------------------------------------------------------------------------------------------
-
-
 def test_unfair_examples_far_from_everybody(fit, people):
     def gradient(X, y):  # away, as fast as they say
         return np.full(X.shape, [speed, 0.0, 0.0])
@@ -369,9 +342,6 @@ def test_unfair_examples_far_from_everybody(fit, people):
     held = fit(**beyond, feature_ranges={"income": (income.min(), income.max())})
     assert held.solver_report_["n_people_outside"] == 0
     assert "Doubtful" not in str(held)
-
-
-# Losses next to nothing ---------------------------------------------------------------------------------------------
 
 
 def test_a_mean_of_ratios_that_rests_on_few_people(fit, people):
@@ -393,17 +363,6 @@ def test_a_mean_of_ratios_that_rests_on_few_people(fit, people):
         )
 
 
-def test_a_model_that_knows_the_people_by_heart(fit, people):
-    X, _, _, score = people
-    model = KNeighborsRegressor(1).fit(X, score)
-    for statistic in ("auto", "ratio_of_means"):
-        with pytest.raises(ValueError, match=r"has no loss on anybody.*test people it was not fitted"):
-            fit(model=model, y=score, statistic=statistic)
-    line = LinearRegression().fit(X, X @ [1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match=r"has no loss on anybody"):
-        fit(model=line, y=pd.Series(line.predict(X), index=X.index), statistic="ratio_of_means")
-
-
 def test_some_losses_of_zero(fit, people):
     X, _, _, score = people
     half = score.where(np.arange(80) % 2 == 0, score + 1.0)
@@ -414,11 +373,6 @@ def test_some_losses_of_zero(fit, people):
     assert np.isinf(test.loss_ratios_).any()
     assert np.isfinite(test.statistic_)
     assert "inf" in str(test)
-
-
-def test_nobody_is_wrong_to_begin_with(fit, classifier, people):
-    with pytest.raises(ValueError, match=r"the model makes no errors on the people tested"):
-        fit(y=pd.Series(classifier.predict(people[0]), index=people[0].index), statistic="error_rate_ratio")
 
 
 def test_every_warning_points_at_the_callers_line(fit, classifier, people):
@@ -456,8 +410,7 @@ def test_a_test_that_was_read_holds_no_model_and_says_to_fit_again(classifier, p
     text = test.to_json()
     assert " at 0x" not in text
     again = IndividualFairnessTest.from_json(text)
-    assert (again.p_value_, str(again), again.sentences()) == (test.p_value_, str(test), test.sentences())
-    pd.testing.assert_frame_equal(again.path_, test.path_)
+    assert (str(again), again.sentences()) == (str(test), test.sentences())
     np.testing.assert_array_equal(again.plot().loss_ratios, test.loss_ratios_)
     for use in (again.most_unfair, again.changed_features):
         with pytest.raises(AttributeError, match="fit again"):
@@ -497,9 +450,3 @@ def test_auto_is_the_mean_of_ratios_where_that_exists(fit, training, people, reg
         assert report["statistic_because"] in str(test)
         named = fit(statistic=statistic, **params)
         assert (named.statistic_, named.p_value_) == (test.statistic_, test.p_value_)
-
-
-@pytest.mark.parametrize("given", [{"loss": "absolute_error"}, {"gradient": "search"}])
-def test_a_statistic_without_a_finite_expectation_is_refused(given, fit, regressor, people):
-    with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: .*no finite mean.*'ratio_of_means'"):
-        fit(model=regressor, y=people[3], statistic="loss_ratio", **given)

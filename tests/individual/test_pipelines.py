@@ -7,7 +7,6 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
@@ -182,15 +181,6 @@ def test_a_category_may_be_sensitive_itself(line):
     assert one.solver_report_["n_directions"] == 3
 
 
-def test_whoever_has_no_category_is_left_out():
-    X, y, sex = PEOPLE
-    holes = X.assign(job=X["job"].where(np.arange(len(X)) != 7))
-    model = pipeline(LogisticRegression()).fit(*TRAINING[:2])
-    with pytest.warns(UserWarning, match="1 person left out"):
-        test = IndividualFairnessTest(model).fit(holes, y, sensitive_features=sex)
-    assert test.excluded_["reason"].tolist() == ["missing: job"]
-
-
 BOOSTED = {
     "lightgbm": ("LGBMClassifier", {"n_estimators": 10, "verbose": -1, "n_jobs": 1}),
     "xgboost": ("XGBClassifier", {"n_estimators": 10, "enable_categorical": True, "tree_method": "hist", "n_jobs": 1}),
@@ -248,8 +238,3 @@ def test_regressors_behind_an_encoder(model, way):
     np.testing.assert_allclose(test.to_frame()["loss_after"], (errors / wages[1].std(ddof=0)) ** 2, rtol=1e-6)
     for column in ("income", "years"):
         assert test.unfair_examples_[column].between(PEOPLE[0][column].min(), PEOPLE[0][column].max()).all()
-
-
-def test_boosted_models_that_are_not_fitted_say_so():
-    with pytest.raises(NotFittedError, match=r"HistGradientBoostingClassifier\(\) is not fitted"):
-        IndividualFairnessTest(HistGradientBoostingClassifier()).fit(*PEOPLE[:2], sensitive_features=PEOPLE[2])

@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
 from skfairtest.individual.people import people_of, ranks
@@ -115,17 +114,11 @@ def test_the_last_step_of_a_pipeline(routing, training, people):
     assert_same(pipeline[-1], alone, 1e-9)
 
 
-ORDERED = {
-    "logistic": LogisticRegression(),
-    "boosting": HistGradientBoostingClassifier(max_iter=8),
-    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
-}
-
-
-@pytest.mark.parametrize("scale", ["std", None])
-@pytest.mark.parametrize("name", ORDERED)
-def test_another_order_of_rows_changes_no_digit(name, scale, training, people):
-    model = ORDERED[name].fit(*training[:2])
+@pytest.mark.parametrize(
+    ("model", "scale"), [(LogisticRegression(), "std"), (HistGradientBoostingClassifier(max_iter=8), None)]
+)
+def test_another_order_of_rows_changes_no_digit(model, scale, training, people):
+    model.fit(*training[:2])
     test = IndividualFairnessTest(model, feature_scale=scale)
     X, y, sex, _ = people
     X = X.assign(savings=X["savings"].round(1))
@@ -180,7 +173,6 @@ def content_folds(values, truth, n_folds):
     return people.folds(n_folds)[np.argsort(people.order)]
 
 
-@settings(deadline=None)
 @given(
     seed=st.integers(0, 2**20),
     n=st.integers(20, 60),
@@ -253,67 +245,11 @@ def test_a_pipeline_is_a_fair_metric_that_can_be_learned(classifier, people):
     assert test.solver_report_["n_folds"] == 5
 
 
-@pytest.mark.parametrize(
-    ("metric", "message"),
-    [
-        (Projection([[1, 0]]), r"fair_metric=Projection cannot be fitted.*rows of 3 finite numbers"),
-        (Mahalanobis(np.eye(2)), r"fair_metric=Mahalanobis cannot be fitted.*shape \(3, 3\)"),
-        (Mahalanobis(-np.eye(3)), r"fair_metric=Mahalanobis cannot be fitted.*semi-definite"),
-        (PCA(7), r"fair_metric=PCA cannot be fitted"),
-        (QuantileTransformer(n_quantiles=5), r"fair_metric=QuantileTransformer is not linear on these people"),
-        (FunctionTransformer(np.exp), r"fair_metric=FunctionTransformer is not linear on these people"),
-    ],
-    ids=["projection", "mahalanobis", "negative", "components", "quantiles", "exponential"],
-)
-def test_metrics_of_the_wrong_dimension_or_kind(metric, message, fit):
-    with pytest.raises(ValueError, match=message):
-        fit(fair_metric=metric)
-
-
-def test_a_fitted_metric_of_the_wrong_dimension(fit, people):
-    metric = Projection([[1, 0]]).fit(people[0].iloc[:, :2])
-    with pytest.raises(ValueError, match=r"fair_metric=Projection was fitted on 2 features, and X has 3"):
-        fit(fair_metric=metric)
-
-
 def test_a_metric_that_lets_everything_differ_says_so_once(classifier, people):
     test = IndividualFairnessTest.as_published(classifier, fair_metric=Projection(np.eye(3)), steps=(2, 0.01))
     with pytest.warns(UserWarning, match="lets people differ in every direction") as caught:
         test.fit(people[0], people[1])
     assert [warning.filename for warning in caught] == [__file__]
-
-
-def test_something_that_transforms_and_is_no_transformer(fit):
-    class Thing:
-        def transform(self, X):
-            return X
-
-    with pytest.raises(
-        ValueError, match=r"fair_metric must be .* a transformer that is fitted or can be cloned.*Thing"
-    ):
-        fit(fair_metric=Thing())
-
-
-def test_a_sensitive_feature_of_one_level_in_some_fold(fit, people):
-    alone = np.where(np.arange(80) == 3, "other", "all")
-    with pytest.raises(
-        ValueError, match=r"fair_metric=SensitiveSubspace cannot be fitted on \d+ of 80 people.*'all' for everybody"
-    ):
-        fit(fair_metric=SensitiveSubspace(level=None), groups=alone)
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        (["f", "m"] * 20, r"different lengths, 80 and 40"),
-        ("sex", r"sensitive_features='sex': X has no column 'sex' here"),
-        ([None, "m"] * 40, r"sensitive_features .* missing values"),
-        (["f"] * 80, r"'f' for everybody"),
-    ],
-)
-def test_sensitive_features_that_are_none(groups, message, fit):
-    with pytest.raises(ValueError, match=message):
-        fit(fair_metric="sensitive_subspace", groups=groups)
 
 
 def test_a_matrix_and_a_distance_are_fair_metrics(classifier, people):

@@ -317,7 +317,9 @@ TOOLS = {
 }
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize(
+    "tool", [pytest.param(tool, marks=pytest.mark.slow if "processes" in tool else ()) for tool in TOOLS]
+)
 def test_groups_reach_it_by_routing_and_by_name_with_the_same_scores(people, tool):
     X, y, sex = people
     scaled = make_column_transformer((StandardScaler(), ["merit", "age"]))  # the model does not see the sex

@@ -1,12 +1,10 @@
 """Mathematics: fair distances, who is possible, differences, and the audit value by hand and by published figures."""
 
-import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
@@ -24,9 +22,7 @@ from skfairtest.individual.flow import (
     steps_of,
 )
 from skfairtest.individual.statistics import (
-    AuditValue,
     audit_value,
-    lower_bound,
     ratios,
 )
 
@@ -49,7 +45,6 @@ def test_distances_are_those_of_the_matrix():
     assert metric.free_directions.shape == (0, 2)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
 def test_the_null_space_is_found(seed, d, data):
     k = data.draw(st.integers(1, d - 1))
@@ -59,11 +54,6 @@ def test_the_null_space_is_found(seed, d, data):
     np.testing.assert_allclose(free @ free.T, np.eye(k), atol=1e-12)
     np.testing.assert_allclose(free.T @ free, rows.T @ rows, atol=1e-9)
     np.testing.assert_allclose(metric.squared_distance(free), 0, atol=1e-12 * metric.largest)
-
-
-def test_axes_are_their_own_basis():
-    np.testing.assert_array_equal(Quadratic(np.diag([0.0, 2.0, 0.0, 1.0])).free_directions, np.eye(4)[[0, 2]])
-    np.testing.assert_array_equal(Quadratic(np.zeros((2, 2))).free_directions, np.eye(2))
 
 
 def test_without_a_null_space_the_cheapest_directions_come_first():
@@ -113,16 +103,8 @@ def test_where_nothing_is_left_free_every_direction_has_its_cost():
     directions, costs = metric.holding(frozen).reachable(frozen)
     np.testing.assert_array_equal(directions, np.eye(4)[[3, 2, 1]])
     np.testing.assert_allclose(costs, [1e-4, 1.0, 4.0])
-
-
-def test_where_everything_stays_there_is_no_direction():
-    everything = np.ones(2, dtype=bool)
-    directions, costs = FREE.holding(everything).reachable(everything)
-    assert directions.shape == (0, 2)
-    assert costs.shape == (0,)
-
-
-FREE = Quadratic(np.diag([0.0, 1.0]))
+    everything = np.ones(4, dtype=bool)
+    assert metric.holding(everything).reachable(everything)[0].shape == (0, 4)
 
 
 def test_a_form_in_other_units_has_directions_and_distances_of_those():
@@ -137,7 +119,6 @@ def test_a_form_in_other_units_has_directions_and_distances_of_those():
         np.testing.assert_allclose(costs, others, rtol=1e-9)
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
 def test_a_basis_does_not_depend_on_which_rows_span_the_space(seed, d, data):
     k = data.draw(st.integers(1, d))
@@ -150,43 +131,27 @@ def test_spans_are_those_of_scipy_and_complements_are_the_rest():
     rows = np.random.default_rng(1).normal(size=(3, 6))
     rows = np.vstack([rows, rows[0] - 2 * rows[1], np.zeros(6)])
     found, expected = span(rows), orth(rows.T, rcond=1e-6)
-    assert found.shape == (3, 6)
     np.testing.assert_allclose(found.T @ found, expected @ expected.T, atol=1e-13)
     np.testing.assert_allclose(complement(found), np.eye(6) - expected @ expected.T, atol=1e-13)
 
 
-def ranges(d, low=(), high=(), frozen=(), blocks=(), levels=None):
-    """Ranges of d features; limits of the first ones."""
-    least, most = np.full(d, -np.inf), np.full(d, np.inf)
-    least[: len(low)], most[: len(high)] = low, high
-    return Ranges(least, most, np.isin(np.arange(d), frozen), blocks, levels or {})
-
-
-def test_where_nothing_is_limited_nothing_is_moved_back():
-    anywhere, x = ranges(2), np.array([[9.0, -9.0]])
-    np.testing.assert_array_equal(anywhere.nearest(x.copy(), np.zeros((1, 2))), x)
-
-
-def test_boxes_clip_and_frozen_features_stay():
-    box = ranges(3, low=[0, -np.inf, 0], high=[1, 5, np.inf], frozen=[2])
-    x0 = np.array([[0.5, 0.0, 7.0], [0.0, 0.0, 8.0]])
-    x = np.array([[2.0, 9.0, -3.0], [-1.0, -9.0, 1.0]])
-    np.testing.assert_array_equal(box.nearest(x, x0), [[1.0, 5.0, 7.0], [0.0, -9.0, 8.0]])
-    np.testing.assert_array_equal(x0, [[0.5, 0.0, 7.0], [0.0, 0.0, 8.0]])
-
-
 def test_the_nearest_person_has_one_category_and_a_level():
-    possible = ranges(5, low=[-0.2], high=[0.3], blocks=((1, 2, 3),), levels={4: np.array([0.0, 1.0, 5.0])})
-    x0 = np.array([[0.0, 0.0, 1.0, 0.0, 5.0]] * 4)
+    levels = {4: np.array([0.0, 1.0, 5.0])}
+    possible = Ranges(
+        np.array([-0.2, *[-np.inf] * 6]), np.array([0.3, *[np.inf] * 6]), np.arange(7) == 5, ((1, 2, 3),), levels
+    )
+    x0 = np.array([[0.0, 0.0, 1.0, 0.0, 5.0, 7.0, 0.0]] * 4)
     x = np.array(
         [
-            [0.9, 0.3, 0.4, 0.3, 3.1],
-            [-0.9, 0.5, 0.5, 0.0, 2.9],  # as near to the category of the start, which stays
-            [0.1, -3.0, -2.0, -1.0, 0.4],
-            [0.1, 2.0, 1.0, -2.0, 99.0],
+            [0.9, 0.3, 0.4, 0.3, 3.1, -3.0, 9.0],  # the last but one is frozen, the last without limits
+            [-0.9, 0.5, 0.5, 0.0, 2.9, 7.0, 0.0],  # as near to the category of the start, which stays
+            [0.1, -3.0, -2.0, -1.0, 0.4, 9.0, 0.0],
+            [0.1, 2.0, 1.0, -2.0, 99.0, 9.0, 0.0],
         ]
     )
-    expected = [[0.3, 0, 1, 0, 5], [-0.2, 0, 1, 0, 1], [0.1, 0, 0, 1, 0], [0.1, 1, 0, 0, 5]]
+    expected = [
+        [0.3, 0, 1, 0, 5, 7, 9], [-0.2, 0, 1, 0, 1, 7, 0], [0.1, 0, 0, 1, 0, 7, 0], [0.1, 1, 0, 0, 5, 7, 0]
+    ]  # fmt: skip
     np.testing.assert_array_equal(possible.nearest(x, x0), expected)
     np.testing.assert_array_equal(possible.nearest(x0, x0), x0)
 
@@ -245,7 +210,6 @@ def test_what_jumps_has_no_derivatives(function, expected):
 
 STATISTICS = ("loss_ratio", "ratio_of_means")
 
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "maity.json").read_text())
 BEFORE, AFTER = np.array([1.0, 1.0, 2.0, 2.0]), np.array([2.0, 1.0, 6.0, 4.0])
 
 
@@ -257,16 +221,6 @@ def losses(n=40, seed=0):
     rng = np.random.default_rng(seed)
     before = rng.exponential(size=n)
     return before, before * np.exp(rng.normal(0.3, 0.5, size=n))
-
-
-# Figures --------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", GOLDEN["flows"])
-def test_lower_bounds_are_the_published_ones(name):
-    flow = GOLDEN["flows"][name]
-    found = lower_bound(flow["mean"], flow["standard_deviation"], GOLDEN["n"], GOLDEN["z"])
-    assert found == pytest.approx(flow["lower_bound"], abs=2e-10)
 
 
 def test_the_mean_of_ratios_by_hand():
@@ -290,11 +244,6 @@ def test_a_ratio_of_error_rates_in_exact_fractions():
     assert found.standard_error == pytest.approx(float(square) ** 0.5, rel=1e-14)
 
 
-def test_no_loss_before_and_after_is_a_ratio_of_one():
-    np.testing.assert_array_equal(ratios([0, 0, 2, 4], [0, 3, 0, 2]), [1, np.inf, 0, 0.5])
-    assert of("loss_ratio", [0, 1], [0, 3]).estimate == 2
-
-
 def test_p_values_are_accurate_far_out():
     """1 - Phi(z) is z's density / z times (1 - 1/z^2 + 3/z^4 - ...); at z = 35 four terms give 12 digits."""
     n = 400
@@ -312,7 +261,6 @@ POSITIVE = hnp.arrays(float, st.shared(st.integers(2, 8), key="n"), elements=st.
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@settings(deadline=None)
 @given(before=POSITIVE, after=POSITIVE, tolerance=st.floats(0.5, 3), level=st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_test_rejects_where_its_lower_bound_is_above_the_tolerance(statistic, before, after, tolerance, level):
     found = of(statistic, before, after, tolerance, level)
@@ -324,7 +272,6 @@ def test_the_test_rejects_where_its_lower_bound_is_above_the_tolerance(statistic
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@settings(deadline=None)
 @given(before=POSITIVE, after=POSITIVE, unit=st.sampled_from([1e-150, 1e-3, 1e3, 1e150]))
 def test_units_and_order_do_not_matter_and_twice_the_people_leave_the_estimate(statistic, before, after, unit):
     found = of(statistic, before, after)
@@ -336,32 +283,17 @@ def test_units_and_order_do_not_matter_and_twice_the_people_leave_the_estimate(s
     assert twice.standard_error == pytest.approx(found.standard_error / np.sqrt(2), rel=1e-6)
 
 
-# Nobody different from anybody ----------------------------------------------------------------------------------------
-
-
-def test_where_no_loss_moves_the_value_is_one_and_nothing_is_rejected():
-    before, _ = losses()
-    for statistic in STATISTICS:
-        found = of(statistic, before, before)
-        assert (found.estimate, found.standard_error, found.p_value) == (1, 0, 1)
-        assert found.interval == pytest.approx((0.025 ** (1 / 40), 1))
-
-
 @pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize("ratio", [0.3, 1.3, 3.7])
+@pytest.mark.parametrize("ratio", [0.0, 0.3, 1.0, 1.3, 3.7])
 def test_equal_ratios_are_judged_by_markovs_inequality(statistic, ratio):
     """P(all n ratios >= S) <= (tolerance / S)^n, though 1.3 times a loss is rounded differently for everybody."""
     before, _ = losses()
     found = of(statistic, before, ratio * before)
     assert found.standard_error == 0
     assert found.estimate == pytest.approx(ratio, rel=1e-14)
-    assert found.p_value == pytest.approx(min(1.0, (1.25 / ratio) ** 40), rel=1e-11)
+    assert found.p_value == pytest.approx(min(1.0, (1.25 / max(ratio, 1.25)) ** 40), rel=1e-11)
     assert found.lower_bound == pytest.approx(ratio * 0.05 ** (1 / 40), rel=1e-12)
-
-
-def test_markovs_bound_is_reached():
-    """Ratios of 5 with probability 1/4 and else 0 have the mean 1.25: both of two are 5 with probability 1/16."""
-    assert of("loss_ratio", [1, 1], [5, 5]).p_value == pytest.approx(1 / 16)
+    assert found.interval == pytest.approx((ratio * 0.025 ** (1 / 40), ratio))
 
 
 def test_an_error_rate_that_stays_counts_only_who_was_wrong():
@@ -370,24 +302,11 @@ def test_an_error_rate_that_stays_counts_only_who_was_wrong():
     assert (found.estimate, found.p_value) == (1, pytest.approx(1 / 8))
 
 
-def test_losses_that_vanish_for_everybody_are_fair():
-    for statistic in ("loss_ratio", "ratio_of_means"):
-        found = of(statistic, [1, 2, 3], [0, 0, 0])
-        assert found == AuditValue(0.0, 0.0, 0.0, (0.0, 0.0), 1.0)
-
-
-# Losses that define nothing -------------------------------------------------------------------------------------------
-
-
 def test_infinite_ratios_are_counted_and_never_dropped():
+    np.testing.assert_array_equal(ratios([0, 0, 2, 4], [0, 3, 0, 2]), [1, np.inf, 0, 0.5])
     with pytest.raises(ParameterError, match="2 of 4 people have a loss at their unfair examples and none"):
         of("loss_ratio", [0, 0, 1, 0], [1, 2, 1, 0])
     assert of("ratio_of_means", [0, 0, 1, 0], [1, 2, 1, 0]).estimate == 4
-
-
-def test_a_ratio_of_means_needs_somebody_with_a_loss():
-    with pytest.raises(ParameterError, match="the model makes no errors on the people tested"):
-        of("ratio_of_means", [0, 0, 0], [0, 1, 0])
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -398,9 +317,6 @@ def test_a_loss_that_is_no_loss_is_an_error(statistic, wrong, place):
     arguments[place][[0, 2]] = wrong
     with pytest.raises(ParameterError, match=r"2 of . people have a loss that is not a finite number of at"):
         of(statistic, **arguments)
-
-
-# How often the tests reject -------------------------------------------------------------------------------------------
 
 
 def rejections(statistic, draw, n, reps=2000):
@@ -426,6 +342,3 @@ def error_rates(rng, n):
 def test_at_an_audit_value_of_exactly_the_tolerance_the_level_is_kept(statistic, draw):
     """At most .05, and .015 more is three standard errors of 2,000 simulations."""
     assert rejections(statistic, draw, 400) <= 0.05 + 0.015
-
-
-# How often the test really rejects ------------------------------------------------------------------------------------
