@@ -59,7 +59,7 @@ def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> 
     pair, m, length = pair[order], m[order], length[order]
     place = starts(totals)[pair] + m
     blocks_of = d1[pair], d2[pair], m, log_p[pair], alternative
-    left, right, mass = _walk(*blocks_of)
+    left, right, mass = outside_tail(*blocks_of)
     out = np.empty(int(totals.sum()))
     out[place] = mass
     if block == 1:
@@ -208,10 +208,11 @@ class _Ends:
         return np.asarray(log_x + log[x] + log[self.d2[rows] - m + x] - log[m - x + 1] - log[d1 - x + 1])
 
 
-def _walk(
-    d1: Integers, d2: Integers, m: Integers, log_p: Floats, alternative: str
+def outside_tail(
+    d1: Integers | int, d2: Integers | int, m: Integers, log_p: Floats | float, alternative: str
 ) -> tuple[Integers, Integers, Floats]:
-    """Walk inwards from both ends of the support, the less probable outcome first; `left`, `right` and the mass."""
+    """First and last outcome whose Fisher p-value exceeds p, given each total, and the mass of the others over p."""
+    d1, d2, m, log_p = np.broadcast_arrays(d1, d2, m, log_p)
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     mode = mode_of(d1, d2, m)
     # Where what is negligible ends need not be known to the last digit.
