@@ -1,4 +1,4 @@
-"""The power of tests of rates before any data exist, and searches for the smallest size or disparity with a given one.
+"""The power of tests before any data exist, and searches for the smallest size or disparity with a given one.
 
 The power is the probability of the test's rejection region (Boschloo 1970) at the assumed rates, averaged over random
 denominators if only some people meet the rate's condition.
@@ -6,10 +6,13 @@ denominators if only some people meet the rate's condition.
 
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
+from scipy.stats import t as student
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import power_designs as designs
@@ -145,14 +148,110 @@ def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: 
     return out
 
 
+def estimates_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs.Computed:
+    """Probability that the global studentized test of means, or of areas under the ROC curve, rejects."""
+    means = isinstance(design.values[0][0], tuple)
+    if len(design.people) > 2 or (design.both and len(design.contrasts) > 1):
+        rejected = (_means_rejected if means else _areas_rejected)(design, draws)
+        return designs.simulated(np.asarray((np.all if design.both else np.any)(rejected, axis=0)))
+    question, level = design.question, design.level()
+    both_ways = len(design.contrasts) > 1 and question.alternative in ("greater", "less")
+    if not means:
+        total = 0.0
+        for d1, d2, weight in designs.pairs_of(*design.people, *design.shares, 0.5):
+            if 0 < d1 < design.people[0] and 0 < d2 < design.people[1]:
+                rates = [
+                    (area, float(_effective(area, d, n - d)))
+                    for area, d, n in zip(design.values[0], (d1, d2), design.people, strict=True)
+                ]
+                for group, _ in design.contrasts if both_ways else design.contrasts[:1]:
+                    total += weight * float(designs.normal_power(*rates[group], *rates[1 - group], question, level))
+        return designs.Computed(min(1.0, max(0.0, total)), "normal")
+    people, (values, spreads) = np.asarray(design.people), np.transpose(design.values[0])
+    ratio = question.disparity == "ratio"
+    distance = float(-np.diff(np.log(values) if ratio else values)[0])
+    sides = designs.values_tested(question)
+    if both_ways:
+        sides = sides + designs.values_tested(designs.turned_over(question))
+    elif design.contrasts[0][0] == 1:
+        distance = -distance
+    parts = spreads**2 / people / (values**2 if ratio else 1.0)
+    error, freedom = float(np.sqrt(parts.sum())), float(_freedom(parts, people))
+    distances = [(distance - value, side) for value, side in sides]
+    return designs.Computed(designs.estimate_power(distances, error, level, question.alternative, freedom), "normal")
+
+
+def _effective(area: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -> Floats:
+    """The number of people whose rate has the standard error of an area."""
+    area = np.asarray(area)
+    return np.asarray(area * (1 - area) / designs.hanley_mcneil(area, positives, negatives) ** 2)
+
+
+def _freedom(parts: Floats, people: Integers | Floats) -> Floats:
+    """Welch's degrees of freedom of a sum of squared standard errors; axis 0 runs over the two groups."""
+    bottom = (parts**2 / np.maximum(people - 1, 1)).sum(axis=0)
+    return np.where(bottom > 0, parts.sum(axis=0) ** 2 / np.where(bottom > 0, bottom, 1.0), np.inf)
+
+
+def _areas_rejected(design: designs.Design, draws: int) -> list[Booleans]:
+    """Masks of simulated areas that each comparison rejects."""
+    rng = np.random.default_rng(designs.SEED)
+    normal, uniform = rng.standard_normal((len(design.people), draws)), rng.random((len(design.people), draws))
+    people, values = np.asarray(design.people)[:, None], np.asarray(design.values[0])[:, None]
+    drawn = [
+        designs.binomial_draws(n, share, u) for n, share, u in zip(design.people, design.shares, uniform, strict=True)
+    ]
+    positives = np.clip(np.stack(drawn), 1, people - 1)
+    size = _effective(values, positives, people - positives)
+    events = size * np.clip(values + normal * np.sqrt(values * (1 - values) / size), 0.0, 1.0)
+    # Equality too is tested with the factor N / (N - 1) of a margin's test.
+    null = design.question.null
+    question = replace(design.question, margin_bounds=design.question.margin_bounds or (null, null))
+    return [
+        score_log_p(events[first], size[first], events[second], size[second], question) <= np.log(design.level())
+        for first, second in design.contrasts
+    ]
+
+
+def _means_rejected(design: designs.Design, draws: int) -> list[Booleans]:
+    """Masks of simulated means that each comparison rejects, by Welch's test."""
+    rng, question = np.random.default_rng(designs.SEED), design.question
+    people = np.asarray(design.people)[:, None]
+    values, spreads = np.transpose(design.values[0])[:, :, None]
+    means = values + rng.standard_normal((len(people), draws)) * spreads / np.sqrt(people)
+    squares = spreads**2 * (rng.chisquare(np.maximum(people - 1, 1), (len(people), draws)) / (people - 1))
+    rejected = []
+    for first, second in design.contrasts:
+        is_other = np.arange(len(people)) != first if second is None else np.arange(len(people)) == second
+        sides = []
+        for own in (np.arange(len(people)) == first, is_other):
+            n = people[own].sum()
+            mean = (people * means)[own].sum(axis=0) / n
+            within = ((people - 1) * squares + people * (means - mean) ** 2)[own].sum(axis=0)
+            sides.append((n, mean, within / (n - 1) / n))
+        (n1, mean1, part1), (n2, mean2, part2) = sides
+        parts, estimate = np.stack([part1, part2]), mean1 - mean2
+        if question.disparity == "ratio":
+            with np.errstate(invalid="ignore", divide="ignore"):
+                parts, estimate = parts / np.stack([mean1, mean2]) ** 2, np.log(mean1 / mean2)
+        level = design.level() / (2 if question.alternative == "two-sided" else 1)
+        reach = student.isf(level, _freedom(parts, np.array([[n1], [n2]]))) * np.sqrt(parts.sum(axis=0))
+        hits = [
+            (estimate - value if side == "greater" else value - estimate) >= reach
+            for value, side in designs.values_tested(question)
+        ]
+        rejected.append(np.asarray((np.all if design.both else np.any)(hits, axis=0)))
+    return rejected
+
+
 #: Largest group that is searched for.
 LARGEST = 100_000_000
 #: The next sizes whose powers are looked at: a period of the saw; that of averaged powers is small.
 TEETH, AVERAGED_TEETH = 30, 8
 
 
-def smallest_size(power_at: Callable[[int], designs.Computed], target: float, start: int, least: int = 2) -> int:
-    """The smallest size from which the power stays at a target; -1 if none below `LARGEST` has it.
+def smallest_size(power_at: Callable[[int], designs.Computed], target: float) -> int:
+    """The smallest size from which the power stays at a target; -1 if none up to `LARGEST` has it.
 
     Enumerated power is a saw-tooth in the size: after bisection the next sizes are checked.
     """
@@ -161,17 +260,14 @@ def smallest_size(power_at: Callable[[int], designs.Computed], target: float, st
     def enough(size: int) -> bool:
         return power_at(size).value >= target
 
-    inside = max(start, least)
+    outside, inside = 1, 2
     while not enough(inside):
-        inside += max(1, inside // 10)
-        if inside > LARGEST:
+        if inside == LARGEST:
             return -1
-    outside, step = inside, max(1, inside // 20)
-    while outside >= least and enough(outside):
-        inside, outside, step = outside, outside - step, 2 * step
-    inside = bisect_left(range(inside), True, max(outside, least - 1) + 1, key=enough)
-    while power_at(inside).method in ("exact", "averaged"):
-        ahead = TEETH if power_at(inside).method == "exact" else AVERAGED_TEETH
+        outside, inside = inside, min(2 * inside, LARGEST)
+    inside = bisect_left(range(inside), True, outside + 1, key=enough)
+    while (method := power_at(inside).method) in ("exact", "averaged"):
+        ahead = TEETH if method == "exact" else AVERAGED_TEETH
         short = [size for size in range(inside + 1, inside + ahead + 1) if not enough(size)]
         if not short:
             break

@@ -172,8 +172,7 @@ def required_sample_size(
     def people(size: int) -> tuple[int, ...]:
         return tuple(max(2, int(np.ceil(size * share - 1e-9))) for share in proportions)
 
-    start = planned.normal_start(plan, people, power)
-    size = smallest_size(lambda size: planned.computed_power(plan, people(size)), power, start)
+    size = smallest_size(lambda size: planned.computed_power(plan, people(size)), power)
     if size < 0:
         raise ParameterError(
             f"power={power!r} needs more than 100 million people in a group: ask for a larger disparity"

@@ -89,7 +89,8 @@ def test_changed_labels_that_turn_two_rates_at_once_are_found_among_many():
     verdicts = []
     for share in (0.25, 0.5, 0.75):
         own = round(share * n)  # of people predicted positive, and the others of those predicted negative
-        verdicts.append(test(counts + [[0] * 4, [own - n, -own, n - own, own]]).concern_)
+        moved = np.array([[0] * 4, [own - n, -own, n - own, own]])
+        verdicts.append(test(counts + moved).concern_)
     assert not all(verdicts)
     assert test(counts).concern_
 
