@@ -6,13 +6,10 @@ denominators if only some people meet the rate's condition.
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtri
-from scipy.stats import t as student
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import power_designs as designs
@@ -148,100 +145,39 @@ def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: 
     return out
 
 
-def estimates_power(design: designs.Design, *, draws: int = designs.DRAWS) -> designs.Computed:
-    """Probability that the global studentized test of means, or of areas under the ROC curve, rejects."""
-    means = isinstance(design.values[0][0], tuple)
-    if len(design.people) > 2 or (design.both and len(design.contrasts) > 1):
-        rejected = (_means_rejected if means else _areas_rejected)(design, draws)
-        return designs.simulated(np.asarray((np.all if design.both else np.any)(rejected, axis=0)))
-    question, level = design.question, design.level()
-    both_ways = len(design.contrasts) > 1 and question.alternative in ("greater", "less")
-    if not means:
+def estimates_power(design: designs.Design) -> designs.Computed:
+    """Probability that the test of two groups' means (Welch's), or areas under the ROC curve (score test), rejects.
+
+    Where each group is tested against the other, the second question is the first one turned over.
+    """
+    question, level, people = design.question, design.level(), np.asarray(design.people)
+    asked = [question, designs.turned_over(question)][: len(design.contrasts)]
+    widest, narrowest = (max, min) if design.both else (min, max)
+    if not isinstance(design.values[0][0], tuple):
+        together = sum if question.alternative in ("greater", "less") else narrowest
         total = 0.0
-        for d1, d2, weight in designs.pairs_of(*design.people, *design.shares, 0.5):
-            if 0 < d1 < design.people[0] and 0 < d2 < design.people[1]:
-                rates = [
-                    (area, float(_effective(area, d, n - d)))
-                    for area, d, n in zip(design.values[0], (d1, d2), design.people, strict=True)
-                ]
-                for group, _ in design.contrasts if both_ways else design.contrasts[:1]:
-                    total += weight * float(designs.normal_power(*rates[group], *rates[1 - group], question, level))
+        for *met, weight in designs.pairs_of(*design.people, *design.shares, 0.5):
+            if all(0 < d < n for d, n in zip(met, design.people, strict=True)):
+                # Each area, and the number of people whose rate has its standard error.
+                sides = [
+                    (area, area * (1 - area) / float(designs.hanley_mcneil(area, d, n - d)) ** 2)
+                    for area, d, n in zip(design.values[0], met, design.people, strict=True)
+                ][:: -1 if design.contrasts[0][0] == 1 else 1]
+                total += weight * together(float(designs.normal_power(*sides[0], *sides[1], q, level)) for q in asked)
         return designs.Computed(min(1.0, max(0.0, total)), "normal")
-    people, (values, spreads) = np.asarray(design.people), np.transpose(design.values[0])
-    ratio = question.disparity == "ratio"
-    distance = float(-np.diff(np.log(values) if ratio else values)[0])
-    sides = designs.values_tested(question)
-    if both_ways:
-        sides = sides + designs.values_tested(designs.turned_over(question))
-    elif design.contrasts[0][0] == 1:
-        distance = -distance
-    parts = spreads**2 / people / (values**2 if ratio else 1.0)
-    error, freedom = float(np.sqrt(parts.sum())), float(_freedom(parts, people))
-    distances = [(distance - value, side) for value, side in sides]
-    return designs.Computed(designs.estimate_power(distances, error, level, question.alternative, freedom), "normal")
-
-
-def _effective(area: ArrayLike, positives: ArrayLike, negatives: ArrayLike) -> Floats:
-    """The number of people whose rate has the standard error of an area."""
-    area = np.asarray(area)
-    return np.asarray(area * (1 - area) / designs.hanley_mcneil(area, positives, negatives) ** 2)
-
-
-def _freedom(parts: Floats, people: Integers | Floats) -> Floats:
-    """Welch's degrees of freedom of a sum of squared standard errors; axis 0 runs over the two groups."""
-    bottom = (parts**2 / np.maximum(people - 1, 1)).sum(axis=0)
-    return np.where(bottom > 0, parts.sum(axis=0) ** 2 / np.where(bottom > 0, bottom, 1.0), np.inf)
-
-
-def _areas_rejected(design: designs.Design, draws: int) -> list[Booleans]:
-    """Masks of simulated areas that each comparison rejects."""
-    rng = np.random.default_rng(designs.SEED)
-    normal, uniform = rng.standard_normal((len(design.people), draws)), rng.random((len(design.people), draws))
-    people, values = np.asarray(design.people)[:, None], np.asarray(design.values[0])[:, None]
-    drawn = [
-        designs.binomial_draws(n, share, u) for n, share, u in zip(design.people, design.shares, uniform, strict=True)
-    ]
-    positives = np.clip(np.stack(drawn), 1, people - 1)
-    size = _effective(values, positives, people - positives)
-    events = size * np.clip(values + normal * np.sqrt(values * (1 - values) / size), 0.0, 1.0)
-    # Equality too is tested with the factor N / (N - 1) of a margin's test.
-    null = design.question.null
-    question = replace(design.question, margin_bounds=design.question.margin_bounds or (null, null))
-    return [
-        score_log_p(events[first], size[first], events[second], size[second], question) <= np.log(design.level())
-        for first, second in design.contrasts
-    ]
-
-
-def _means_rejected(design: designs.Design, draws: int) -> list[Booleans]:
-    """Masks of simulated means that each comparison rejects, by Welch's test."""
-    rng, question = np.random.default_rng(designs.SEED), design.question
-    people = np.asarray(design.people)[:, None]
-    values, spreads = np.transpose(design.values[0])[:, :, None]
-    means = values + rng.standard_normal((len(people), draws)) * spreads / np.sqrt(people)
-    squares = spreads**2 * (rng.chisquare(np.maximum(people - 1, 1), (len(people), draws)) / (people - 1))
-    rejected = []
-    for first, second in design.contrasts:
-        is_other = np.arange(len(people)) != first if second is None else np.arange(len(people)) == second
-        sides = []
-        for own in (np.arange(len(people)) == first, is_other):
-            n = people[own].sum()
-            mean = (people * means)[own].sum(axis=0) / n
-            within = ((people - 1) * squares + people * (means - mean) ** 2)[own].sum(axis=0)
-            sides.append((n, mean, within / (n - 1) / n))
-        (n1, mean1, part1), (n2, mean2, part2) = sides
-        parts, estimate = np.stack([part1, part2]), mean1 - mean2
-        if question.disparity == "ratio":
-            with np.errstate(invalid="ignore", divide="ignore"):
-                parts, estimate = parts / np.stack([mean1, mean2]) ** 2, np.log(mean1 / mean2)
-        level = design.level() / (2 if question.alternative == "two-sided" else 1)
-        reach = student.isf(level, _freedom(parts, np.array([[n1], [n2]]))) * np.sqrt(parts.sum(axis=0))
-        hits = [
-            (estimate - value if side == "greater" else value - estimate) >= reach
-            for value, side in designs.values_tested(question)
-        ]
-        rejected.append(np.asarray((np.all if design.both else np.any)(hits, axis=0)))
-    return rejected
+    values, spreads = np.transpose(design.values[0])
+    parts = spreads**2 / people
+    if question.disparity == "ratio":
+        values, parts = np.log(values), parts / values**2
+    distance = float(values[0] - values[1]) * (-1 if design.contrasts[0][0] == 1 else 1)
+    tested = [side for each in asked for side in designs.values_tested(each)]
+    # Of two edges on one side, one decides.
+    above, below = ([value for value, side in tested if side == way] for way in ("greater", "less"))
+    distances = [(distance - widest(above), "greater")] if above else []
+    distances += [(distance - narrowest(below), "less")] if below else []
+    freedom = float(parts.sum() ** 2 / (parts**2 / np.maximum(people - 1, 1)).sum())
+    value = designs.estimate_power(distances, float(np.sqrt(parts.sum())), level, question.alternative, freedom)
+    return designs.Computed(value, "normal")
 
 
 #: Largest group that is searched for.

@@ -219,14 +219,16 @@ def _check_number_of_groups(plan: Plan, groups: int) -> None:
             f"direction, which all pairs of {groups} groups do not have: use compare='to_reference', 'to_rest' or "
             "'to_overall'"
         )
-    if plan.is_area and settings.compare in ("to_rest", "to_overall"):
+    if not plan.rates and groups > 2:
         raise ParameterError(
-            f"compare={settings.compare!r} has no power computation for metric='roc_auc', whose value for the rest "
-            "does not follow from the groups': use 'between_groups' or 'to_reference'"
+            f"metric={plan.name!r} of {groups} groups has no power computation: give two groups, with alpha divided by "
+            "the number of comparisons"
         )
-    if not plan.rates and settings.compare == "to_overall" and settings.question.margin_bounds is not None:
+    margin = settings.question.margin_bounds is not None
+    if not plan.rates and settings.compare == "to_overall" and (plan.is_area or margin):
         raise ParameterError(
-            f"compare='to_overall' with a margin has no power computation for metric={plan.name!r}: use 'to_rest'"
+            f"compare='to_overall'{' with a margin' if margin else ''} has no power computation for "
+            f"metric={plan.name!r}: use 'to_rest'"
         )
     reference = settings.reference_group
     if reference is not None and not -groups <= reference < groups:
