@@ -259,17 +259,14 @@ def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers
 
 def _fitting(left: Floats, right: Floats) -> tuple[Integers, Floats]:
     """The number of outcomes of both sides, the least probable first, whose sum is at most 1, and that sum."""
-    values = np.hstack([left, right, np.full((len(left), 1), np.inf)])
-    of_left = np.broadcast_to(np.arange(values.shape[1]) < left.shape[1], values.shape)
-    if left.size and right.size:
-        order = np.argsort(values, axis=1, kind="stable")
-        values, of_left = np.take_along_axis(values, order, axis=1), order < left.shape[1]
-        one, other = values[:, :-1], values[:, 1:]
-        tied = (other <= one * (1 + TIE)) & (of_left[:, 1:] != of_left[:, :-1])
-        one[tied] += other[tied]
-        other[tied] = 0.0
+    both = np.hstack([left, right, np.full((len(left), 1), np.inf)])
+    values = np.sort(both, axis=1) if left.size and right.size else both
     grown = np.cumsum(values, axis=1)
-    ended = (grown > 1 + EQUAL).argmax(axis=1)
-    taken = np.arange(values.shape[1]) < ended[:, None]
-    mass = np.where(ended > 0, grown[np.arange(len(grown)), ended - 1], 0.0)
-    return np.stack([(taken & of_left).sum(axis=1), (taken & ~of_left).sum(axis=1)]), mass
+    if values is not both:  # of two outcomes that are equally probable both are taken, or neither
+        np.copyto(grown[:, :-1], grown[:, 1:], where=values[:, 1:] <= values[:, :-1] * (1 + TIE))
+    n, row = (grown > 1 + EQUAL).argmax(axis=1), np.arange(len(grown))
+    mass = np.where(n > 0, grown[row, n - 1], 0.0)
+    if values is both:
+        return np.stack([n, n]), mass
+    last = np.where(n > 0, values[row, n - 1], -1.0)[:, None]
+    return np.stack([(left <= last).sum(axis=1), (right <= last).sum(axis=1)]), mass

@@ -156,7 +156,8 @@ def estimates_power(design: designs.Design) -> designs.Computed:
     if not isinstance(design.values[0][0], tuple):
         together = sum if question.alternative in ("greater", "less") else narrowest
         total = 0.0
-        for *met, weight in designs.pairs_of(*design.people, *design.shares, 0.5):
+        (n1, n2), (share1, share2) = design.people, design.shares
+        for *met, weight in designs.pairs_of(n1, n2, share1, share2, 0.5):
             if all(0 < d < n for d, n in zip(met, design.people, strict=True)):
                 # Each area, and the number of people whose rate has its standard error.
                 sides = [

@@ -102,7 +102,7 @@ def boschloos_level(d1: int, d2: int, alpha: float, alternative: str, *, certifi
     weights = np.exp(log_choose(people) + m * np.log(rates)[:, None] + (people - m) * np.log1p(-rates)[:, None])
 
     def masses(place: int) -> Floats:
-        return np.where(p <= levels[place] * (1 + EQUAL), p, 0.0).max(axis=1)
+        return np.asarray(np.where(p <= levels[place] * (1 + EQUAL), p, 0.0).max(axis=1))
 
     def is_beyond(place: int) -> bool:
         return bool((weights @ masses(place)).max() > alpha)
