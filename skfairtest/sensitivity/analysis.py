@@ -107,7 +107,7 @@ class Sensitivity:
 
     def __str__(self) -> str:
         """A sentence, then the first and the last rows of the frame."""
-        shown = self.frame.to_string(float_format="{:.4g}".format, na_rep="-", max_rows=20, show_dimensions="truncate")
+        shown = self.frame.to_string(float_format="{:.4g}".format, na_rep="-", max_rows=20, show_dimensions=True)
         return f"{self.sentence}\n\n{shown}"
 
     @property
