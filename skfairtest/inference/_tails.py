@@ -267,6 +267,6 @@ def _fitting(left: Floats, right: Floats) -> tuple[Integers, Floats]:
     n, row = (grown > 1 + EQUAL).argmax(axis=1), np.arange(len(grown))
     mass = np.where(n > 0, grown[row, n - 1], 0.0)
     if values is both:
-        return np.stack([n, n]), mass
+        return np.stack([n if left.size else 0 * n, n if right.size else 0 * n]), mass
     last = np.where(n > 0, values[row, n - 1], -1.0)[:, None]
     return np.stack([(left <= last).sum(axis=1), (right <= last).sum(axis=1)]), mass

@@ -43,7 +43,8 @@ def nearly_boschloos_level(d1: int, d2: int, alpha: float, alternative: str) -> 
     while (small + large) * min(small, large, np.sqrt(small + large)) > _OUTCOMES:
         # On the size of a far larger group the level hardly depends.
         small, large = (small if large > 8 * small else small // 2, large if small > 8 * large else large // 2)
-    raised = boschloos_level(small, large, alpha, alternative, certified=False) - alpha
+    whole = (small, large) == (d1, d2)
+    raised = boschloos_level(small, large, alpha, alternative, certified=whole) - alpha
     return float(alpha + raised * np.sqrt(min(small, large) / min(d1, d2)))
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, fisher_exact, hypergeom
 
+from skfairtest.inference._tails import outside_tail
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.power import comparison_power
 from skfairtest.inference.power_designs import normal_power
@@ -99,6 +100,17 @@ def test_certain_rates_hit_a_region_always_or_never():
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_fishers_region_is_its_p_values_up_to_the_level(d1, d2, alpha):
     assert (rejected(d1, d2, alpha, "conditional") == (conditional_p_values(d1, d2) <= alpha * (1 + 1e-9))).all()
+
+
+def test_outcomes_outside_a_tail_are_the_same_if_no_total_rejects_on_one_side():
+    """The totals of rare events, in which only the largest number of group 1's events is rejected."""
+    d1, d2 = 5, 300
+    p, m = conditional_p_values(d1, d2), np.arange(2, 9)
+    lower, upper, _ = outside_tail(d1, d2, m, np.log(0.05), "two-sided")
+    for total, first, last in zip(m.tolist(), lower, upper, strict=True):
+        kept = [x1 for x1 in range(min(d1, total) + 1) if p[x1, total - x1] > 0.05]
+        assert (first, last) == (kept[0], kept[-1])
+    assert (lower == 0).all()
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
