@@ -47,7 +47,7 @@ def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch)
     assert (every["search"] == "every change").all()
     assert (every["among_label"] == "negative").all()
     assert (every["n_among"] == AMONG[int(every["to_positive"].iloc[0] > 0)]).all()
-    assert (found["search"] == "along paths").all()
+    assert (found["search"] == "paths").all()
     columns = ["n_changed", "among", "among_label", "n_among", "to_positive", "to_negative"]
     pd.testing.assert_frame_equal(found[columns], every[columns])
 
@@ -66,7 +66,7 @@ def test_a_verdict_that_turns_within_few_people_and_back_is_found_among_many(mon
     monkeypatch.setattr(breaking, "_LOOKED_AT", 0)
     verdict = counted((10_000, 40_000), (50_000, 50_000)).breaking_point_.iloc[-1]
     n = verdict["n_changed"]
-    assert verdict["search"] == "along paths"
+    assert verdict["search"] == "paths"
     found = [counted((10_000 + more, 40_000), (50_000, 50_000)).concern_ for more in (n - 1, n)]
     assert found == [True, False]
 
@@ -83,7 +83,7 @@ def test_changed_labels_that_turn_two_rates_at_once_are_found_among_many():
         return FairnessTest.from_table(table, metric="equalized_odds")
 
     labels = test(counts).breaking_point_.iloc[-1]
-    assert labels["search"] == "along paths"
+    assert labels["search"] == "paths"
     n = labels["n_changed"]
     assert (labels["to_positive"], labels["among"]) == (n, "b")
     verdicts = []
