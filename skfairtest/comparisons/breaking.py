@@ -61,7 +61,7 @@ class BreakingPoint(Decided):
 
     def shown(self, ways: Sequence[Sequence[int]], every: bool) -> tuple[Any, ...]:
         """The number of people, their label, the direction, groups with the same number, and the search."""
-        search = "every change" if every else "bisection"
+        search = "every change" if every else "paths"
         if not ways:
             return None, None, None, None, None, None, (), search
         (group, *moved), *others = ways

@@ -59,7 +59,7 @@ def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> 
     pair, m, length = pair[order], m[order], length[order]
     place = starts(totals)[pair] + m
     blocks_of = d1[pair], d2[pair], m, log_p[pair], alternative
-    left, right, mass = _walk(*blocks_of)
+    left, right, mass = outside_tail(*blocks_of)
     out = np.empty(int(totals.sum()))
     out[place] = mass
     if block == 1:
@@ -208,10 +208,11 @@ class _Ends:
         return np.asarray(log_x + log[x] + log[self.d2[rows] - m + x] - log[m - x + 1] - log[d1 - x + 1])
 
 
-def _walk(
-    d1: Integers, d2: Integers, m: Integers, log_p: Floats, alternative: str
+def outside_tail(
+    d1: Integers | int, d2: Integers | int, m: Integers, log_p: Floats | float, alternative: str
 ) -> tuple[Integers, Integers, Floats]:
-    """Walk inwards from both ends of the support, the less probable outcome first; `left`, `right` and the mass."""
+    """First and last outcome whose Fisher p-value exceeds p, given each total, and the mass of the others over p."""
+    d1, d2, m, log_p = np.broadcast_arrays(d1, d2, m, log_p)
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     mode = mode_of(d1, d2, m)
     # Where what is negligible ends need not be known to the last digit.
@@ -258,17 +259,14 @@ def _inwards(start: Integers, n: Integers, step: int, d1: Integers, d2: Integers
 
 def _fitting(left: Floats, right: Floats) -> tuple[Integers, Floats]:
     """The number of outcomes of both sides, the least probable first, whose sum is at most 1, and that sum."""
-    values = np.hstack([left, right, np.full((len(left), 1), np.inf)])
-    of_left = np.broadcast_to(np.arange(values.shape[1]) < left.shape[1], values.shape)
-    if left.size and right.size:
-        order = np.argsort(values, axis=1, kind="stable")
-        values, of_left = np.take_along_axis(values, order, axis=1), order < left.shape[1]
-        one, other = values[:, :-1], values[:, 1:]
-        tied = (other <= one * (1 + TIE)) & (of_left[:, 1:] != of_left[:, :-1])
-        one[tied] += other[tied]
-        other[tied] = 0.0
+    both = np.hstack([left, right, np.full((len(left), 1), np.inf)])
+    values = np.sort(both, axis=1) if left.size and right.size else both
     grown = np.cumsum(values, axis=1)
-    ended = (grown > 1 + EQUAL).argmax(axis=1)
-    taken = np.arange(values.shape[1]) < ended[:, None]
-    mass = np.where(ended > 0, grown[np.arange(len(grown)), ended - 1], 0.0)
-    return np.stack([(taken & of_left).sum(axis=1), (taken & ~of_left).sum(axis=1)]), mass
+    if values is not both:  # of two outcomes that are equally probable both are taken, or neither
+        np.copyto(grown[:, :-1], grown[:, 1:], where=values[:, 1:] <= values[:, :-1] * (1 + TIE))
+    n, row = (grown > 1 + EQUAL).argmax(axis=1), np.arange(len(grown))
+    mass = np.where(n > 0, grown[row, n - 1], 0.0)
+    if values is both:
+        return np.stack([n if left.size else 0 * n, n if right.size else 0 * n]), mass
+    last = np.where(n > 0, values[row, n - 1], -1.0)[:, None]
+    return np.stack([(left <= last).sum(axis=1), (right <= last).sum(axis=1)]), mass

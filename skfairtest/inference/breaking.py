@@ -8,7 +8,6 @@ same for changed labels. Exact p-values are needed only near a level: elsewhere 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
@@ -23,13 +22,10 @@ from skfairtest.inference.unconditional import within_cap
 
 #: Changes of so many people are all looked at; those of more until so many p-values were, then those along paths.
 _FIRST, _LOOKED_AT = 8, 300_000
-#: Changes whose exact p-values are found at a time (fewer of margins, which take longer), numbers of people tried along
-#: a path, and how many of them at a time.
-_BATCH, _FEW, _TRIED, _AT_ONCE = 128, 8, 48, 6
-#: Points of a path that are tried between those at which hypotheses are level.
-_BETWEEN = 5
-#: Shares of u in the changes that are tried.
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+#: Changes whose exact p-values are found at a time, and fewer of margins, which take longer.
+_BATCH, _FEW = 128, 8
+#: Shares of u in the changes along paths; p-values looked at whenever their people double, and the most of a path.
+_SHARES, _ALONG, _TRIED = (0.0, 0.25, 0.5, 0.75, 1.0), 300_000, 2048
 #: How far below Fisher's the logarithm of Boschloo's p-value may be, times the root of the people of the smaller side:
 #: measured, too; it was half of it at most.
 BELOW_FISHER = 10.0
@@ -234,20 +230,23 @@ class Decided:
         reach = self._reach()
         # The most people there are to change, by group.
         most = (self._turnable & (now >= 0)) * reach.max(axis=2).sum(axis=1)
-        done, radius, looked_at = 0, 2, 0
+        done, radius, looked_at, every = 0, 2, 0, True
         while (most > done).any():
             near = np.minimum(reach * (most > done)[:, None, None], radius)
             # About half of the changes by at most so many in each direction are by so many people.
-            n_changes = int((near.sum(axis=2) + 1).prod(axis=1).sum())
-            if done >= _FIRST and looked_at + n_changes // 2 * len(self.log_p) > _LOOKED_AT:
-                return self._along_paths(reach, now, most > done, done), False
-            changes = self._changes(near, done, radius)
-            looked_at += len(changes) * len(self.log_p)
-            turned = self.settle(changes, now)
-            if turned.any():
-                return _fewest(changes[turned]), True
-            done, radius = radius, 2 * radius
-        return [], True
+            looked_at += int((near.sum(axis=2) + 1).prod(axis=1).sum()) // 2 * len(self.log_p)
+            every &= done < _FIRST or looked_at <= _LOOKED_AT
+            changes = (self._changes if every else self._along_paths)(near, done, radius)
+            turned, people = self.settle(changes, now), np.abs(changes[:, 1:]).sum(axis=1)
+            if not turned.any():
+                done, radius = radius, 2 * radius
+                continue
+            fewest = int(people[turned].min())
+            before = int(people[people < fewest].max(initial=done))
+            if every or fewest - before == 1:
+                return _fewest(changes[turned]), every
+            done, radius = before, fewest  # between two numbers tried along paths
+        return [], every
 
     def _reach(self) -> Integers:
         """Ranges of u and v in each group, (groups, 2, 2)."""
@@ -266,102 +265,19 @@ class Decided:
         changes = np.concatenate(found)
         return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
 
-    def _level_points(
-        self, changes_of: Callable[[Integers, Integers], Integers], paths: Integers, people: Integers, of: Booleans
-    ) -> tuple[Integers, Integers]:
-        """Points on paths at which the two sides of a hypothesis are equal, where the p-value is largest."""
-        changes = changes_of(paths, people)
-        found = [np.zeros((2, 0), dtype=np.int64)]
-        for group in np.unique(changes[:, 0]).tolist():
-            rows = np.flatnonzero(changes[:, 0] == group)
-            signs = self._signs(changes[rows])
-            start, column = np.nonzero((signs[:-1] != signs[1:]) & (signs[:-1] * signs[1:] <= 0) & of)
-            same_path = paths[rows[start]] == paths[rows[start + 1]]
-            start, column = start[same_path], column[same_path]
-            path, low, high, before = (
-                paths[rows[start]],
-                people[rows[start]],
-                people[rows[start + 1]],
-                signs[start, column],
-            )
-            while (high - low > 1).any():
-                middle = (low + high) // 2
-                same = self._signs(changes_of(path, middle))[np.arange(len(column)), column] == before
-                low, high = np.where(same, middle, low), np.where(same, high, middle)
-            for each in np.unique(path).tolist():
-                own = path == each
-                between = np.linspace(low[own].min(), high[own].max(), _BETWEEN).astype(np.int64)
-                at = np.concatenate([high[own], between])
-                found.append(np.stack([np.full(len(at), each), at]))
-        level, at = np.concatenate(found, axis=1)
-        return level, at
-
-    def _signs(self, changes: Integers) -> Floats:
-        """The side of each hypothesis with the larger rate, or beyond the middle of its margin: 1, -1, 0."""
-        table = self.tables(changes)
-        out = np.zeros(table.x1.shape)
-        for (question, _, _), own in self._kinds.items():
-            x1, d1, x2, d2 = (getattr(table, name)[:, own].astype(float) for name in _COUNTS)
-            middle = (1.0, 1.0) if question.disparity != "difference" else (0.0, 0.0)
-            low, high = question.margin_bounds or middle
-            with np.errstate(invalid="ignore"):  # margins with one end
-                if question.disparity == "difference":
-                    beyond = x1 * d2 - x2 * d1 - (low + high) / 2 * d1 * d2
-                elif question.disparity == "ratio":
-                    beyond = x1 * d2 - np.sqrt(low * high) * x2 * d1
-                else:
-                    beyond = x1 * (d2 - x2) - np.sqrt(low * high) * x2 * (d1 - x1)
-                out[:, own] = np.sign(beyond)
-        return out
-
-    def _along_paths(self, reach: Integers, now: int, may: Booleans, done: int) -> list[list[int]]:
-        """Bisect changes with a fixed proportion of u."""
-        group, up, further, number = np.indices((len(reach), 2, 2, len(_SHARES))).reshape(4, -1)
-        share, far, farther = np.array(_SHARES)[number], reach[group, 0, up], reach[group, 1, further]
-
-        def changes_of(path: Integers, people: Integers) -> Integers:
-            people = np.minimum(people, far[path] + farther[path])
-            own = np.minimum(np.rint(share[path] * people).astype(np.int64), far[path])
-            own = np.maximum(own, people - farther[path])
-            moved = own * (2 * up[path] - 1), (people - own) * (2 * further[path] - 1)
-            return np.stack([group[path], *moved], axis=1)
-
-        def settled(path: Integers, people: Integers) -> tuple[Integers, Booleans]:
-            changes = changes_of(path, people)
-            order = np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")
-            turned = np.zeros(len(path), dtype=bool)
-            turned[order] = self.settle(changes[order], now)
-            return changes, turned
-
-        ends = far + farther
-        tried = np.unique(np.geomspace(done + 1, int(ends.max()), _TRIED).astype(np.int64))
-        paths, people = (a.ravel() for a in np.meshgrid(np.flatnonzero(may[group]), tried, indexing="ij"))
-        significant = (self.log_p <= self._zone[1]) != (self.questions[0].alternative == "equivalence")
-        level, at = self._level_points(changes_of, paths, people, significant)
-        paths, people = np.unique(np.column_stack([np.r_[paths, level], np.r_[people, at]]), axis=0).T
-        before = np.where(np.r_[True, np.diff(paths) > 0], done, np.r_[done, people[:-1]])
-        # No path is tried beyond its end, nor where another one is the same.
-        kept = (before < ends[paths]) & (people > done)
-        kept &= people > np.where(up & (share == 0), farther, np.where(further & (share == 1), far, 0))[paths]
-        paths, people, before = paths[kept], people[kept], before[kept]
-        pieces = np.searchsorted(tried[_AT_ONCE - 1 :: _AT_ONCE], people)
-        for piece in np.unique(pieces).tolist():
-            rows = np.flatnonzero(pieces == piece)
-            changes, turned = settled(paths[rows], people[rows])
-            if turned.any():
-                break
-        else:
-            return []
-        taken = np.abs(changes[:, 1:]).sum(axis=1)
-        first = turned & (taken == taken[turned].min())
-        path, low, high = paths[rows[first]], before[rows[first]], taken[first]
-        while (high - low > 1).any():
-            middle = (low + high) // 2
-            _, found = settled(path, middle)
-            low, high = np.where(found, low, middle), np.where(found, middle, high)
-            kept = low < high.min()
-            path, low, high = path[kept], low[kept], high[kept]
-        return _fewest(changes_of(path, high))
+    def _along_paths(self, reach: Integers, done: int, radius: int) -> Integers:
+        """Changes with fixed proportions of u, of more than `done` and at most `radius` people, in increasing order."""
+        paths = len(reach) * 4 * len(_SHARES)
+        n = min(_TRIED, max(16, _ALONG // (paths * len(self.log_p))))
+        tried = np.unique(np.linspace(done + 1, radius, n).astype(np.int64))
+        group, up, further, number, people = np.indices((len(reach), 2, 2, len(_SHARES), len(tried))).reshape(5, -1)
+        far, farther = reach[group, 0, up], reach[group, 1, further]
+        people = np.minimum(tried[people], far + farther)
+        u = np.minimum(np.rint(np.array(_SHARES)[number] * people).astype(np.int64), far)
+        u = np.maximum(u, people - farther)
+        moved = np.stack([group, u * (2 * up - 1), (people - u) * (2 * further - 1)], axis=1)[people > done]
+        changes = np.unique(moved, axis=0)
+        return changes[np.argsort(np.abs(changes[:, 1:]).sum(axis=1), kind="stable")]
 
 
 def _fewest(changes: Integers) -> list[list[int]]:

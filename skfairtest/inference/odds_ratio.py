@@ -84,14 +84,7 @@ def _limit(strata: Strata, observed: int, error: float, *, upper: bool) -> float
             tail = float(masses[place:].sum() if upper else masses[: place + 1].sum())
         return (tail - error) if upper else (error - tail)
 
-    at = strata.tilt_of(min(max(observed, strata.bounds[0] + 0.5), strata.bounds[1] - 0.5))
-    low, high, step = at, at, 1.0
-    while excess(low) > 0:
-        low, step = low - step, 2 * step
-    step = 1.0
-    while excess(high) < 0:
-        high, step = high + step, 2 * step
-    return float(np.exp(brentq(excess, low, high, xtol=_TOLERANCE)))
+    return float(np.exp(brentq(excess, -_FARTHEST, _FARTHEST, xtol=_TOLERANCE)))
 
 
 def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: float, side: str) -> float:

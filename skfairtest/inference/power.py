@@ -1,4 +1,4 @@
-"""The power of tests of rates before any data exist, and searches for the smallest size or disparity with a given one.
+"""The power of tests before any data exist, and searches for the smallest size or disparity with a given one.
 
 The power is the probability of the test's rejection region (Boschloo 1970) at the assumed rates, averaged over random
 denominators if only some people meet the rate's condition.
@@ -145,14 +145,50 @@ def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: 
     return out
 
 
+def estimates_power(design: designs.Design) -> designs.Computed:
+    """Probability that the test of two groups' means (Welch's), or areas under the ROC curve (score test), rejects.
+
+    Where each group is tested against the other, the second question is the first one turned over.
+    """
+    question, level, people = design.question, design.level(), np.asarray(design.people)
+    asked = [question, designs.turned_over(question)][: len(design.contrasts)]
+    widest, narrowest = (max, min) if design.both else (min, max)
+    if not isinstance(design.values[0][0], tuple):
+        together = sum if question.alternative in ("greater", "less") else narrowest
+        total = 0.0
+        (n1, n2), (share1, share2) = design.people, design.shares
+        for *met, weight in designs.pairs_of(n1, n2, share1, share2, 0.5):
+            if all(0 < d < n for d, n in zip(met, design.people, strict=True)):
+                # Each area, and the number of people whose rate has its standard error.
+                sides = [
+                    (area, area * (1 - area) / float(designs.hanley_mcneil(area, d, n - d)) ** 2)
+                    for area, d, n in zip(design.values[0], met, design.people, strict=True)
+                ][:: -1 if design.contrasts[0][0] == 1 else 1]
+                total += weight * together(float(designs.normal_power(*sides[0], *sides[1], q, level)) for q in asked)
+        return designs.Computed(min(1.0, max(0.0, total)), "normal")
+    values, spreads = np.transpose(design.values[0])
+    parts = spreads**2 / people
+    if question.disparity == "ratio":
+        values, parts = np.log(values), parts / values**2
+    distance = float(values[0] - values[1]) * (-1 if design.contrasts[0][0] == 1 else 1)
+    tested = [side for each in asked for side in designs.values_tested(each)]
+    # Of two edges on one side, one decides.
+    above, below = ([value for value, side in tested if side == way] for way in ("greater", "less"))
+    distances = [(distance - widest(above), "greater")] if above else []
+    distances += [(distance - narrowest(below), "less")] if below else []
+    freedom = float(parts.sum() ** 2 / (parts**2 / np.maximum(people - 1, 1)).sum())
+    value = designs.estimate_power(distances, float(np.sqrt(parts.sum())), level, question.alternative, freedom)
+    return designs.Computed(value, "normal")
+
+
 #: Largest group that is searched for.
 LARGEST = 100_000_000
 #: The next sizes whose powers are looked at: a period of the saw; that of averaged powers is small.
 TEETH, AVERAGED_TEETH = 30, 8
 
 
-def smallest_size(power_at: Callable[[int], designs.Computed], target: float, start: int, least: int = 2) -> int:
-    """The smallest size from which the power stays at a target; -1 if none below `LARGEST` has it.
+def smallest_size(power_at: Callable[[int], designs.Computed], target: float) -> int:
+    """The smallest size from which the power stays at a target; -1 if none up to `LARGEST` has it.
 
     Enumerated power is a saw-tooth in the size: after bisection the next sizes are checked.
     """
@@ -161,17 +197,14 @@ def smallest_size(power_at: Callable[[int], designs.Computed], target: float, st
     def enough(size: int) -> bool:
         return power_at(size).value >= target
 
-    inside = max(start, least)
+    outside, inside = 1, 2
     while not enough(inside):
-        inside += max(1, inside // 10)
-        if inside > LARGEST:
+        if inside == LARGEST:
             return -1
-    outside, step = inside, max(1, inside // 20)
-    while outside >= least and enough(outside):
-        inside, outside, step = outside, outside - step, 2 * step
-    inside = bisect_left(range(inside), True, max(outside, least - 1) + 1, key=enough)
-    while power_at(inside).method in ("exact", "averaged"):
-        ahead = TEETH if power_at(inside).method == "exact" else AVERAGED_TEETH
+        outside, inside = inside, min(2 * inside, LARGEST)
+    inside = bisect_left(range(inside), True, outside + 1, key=enough)
+    while (method := power_at(inside).method) in ("exact", "averaged"):
+        ahead = TEETH if method == "exact" else AVERAGED_TEETH
         short = [size for size in range(inside + 1, inside + ahead + 1) if not enough(size)]
         if not short:
             break

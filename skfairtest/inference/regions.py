@@ -1,17 +1,20 @@
 """Rejection regions of the tests of two rates (Boschloo 1970): which of all outcomes are rejected."""
 
+from bisect import bisect_left
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri
 
-from skfairtest._utils.typing import Booleans, Integers
-from skfairtest.inference._given_totals import given_totals, raised_level
+from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest.inference._discrete import log_choose, log_factorials
+from skfairtest.inference._tails import EQUAL, Tails, outside_tail
+from skfairtest.inference.conditional import TIE, mode_of
 from skfairtest.inference.margin import margin_rejected
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import score_at
-from skfairtest.inference.unconditional import within_cap
+from skfairtest.inference.unconditional import largest_probabilities, within_cap
 
 
 def reference_of(question: Question, d1: int, d2: int) -> str:
@@ -51,8 +54,8 @@ def kept_outcomes(
     if reference == "asymptotic":
         lower, upper = score_limits(d1, d2, m, alpha if alternative == "two-sided" else 2 * alpha)
     else:
-        level = alpha if reference == "conditional" else _boschloos_level(d1, d2, alpha, alternative)
-        lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(level)
+        level = alpha if reference == "conditional" else boschloos_level(d1, d2, alpha, alternative)
+        lower, upper, _ = outside_tail(d1, d2, m, np.log(level), alternative)
     return (lower if alternative == "two-sided" else np.maximum(0, m - d2)), upper
 
 
@@ -70,9 +73,48 @@ def score_limits(d1: Integers | int, d2: Integers | int, m: Integers, alpha: flo
     return np.where(certain, low, lower), np.where(certain, high, upper)
 
 
+def _fishers_p_values(d1: int, d2: int, alternative: str) -> Floats:
+    """Fisher's p-values given each total of events, (totals, outcomes), in increasing order; far outcomes left out."""
+    people = d1 + d2
+    m = np.arange(people + 1)[:, None]
+    mode, reach, log = mode_of(d1, d2, m), int(4.5 * np.sqrt(d1 / people * d2)) + 20, log_factorials(people)
+    last = np.minimum(np.minimum(d1, m), mode + reach)
+    x = np.maximum(np.maximum(0, m - d2), mode - reach) + np.arange(min(d1, d2, 2 * reach) + 1)
+    inside, x = x <= last, np.minimum(x, last)
+    common = log[d1] + log[d2] - log[people] + log[m] + log[people - m]
+    probability = inside * np.exp(common - (log[x] + log[d1 - x] + log[m - x] + log[d2 - m + x]))
+    if alternative != "two-sided":
+        return np.asarray(np.cumsum(probability[:, ::-1], axis=1))
+    probability.sort(axis=1)
+    p = np.cumsum(probability, axis=1)
+    # Given a total, no more than two outcomes are equally probable.
+    np.copyto(p[:, :-1], p[:, 1:], where=probability[:, 1:] <= probability[:, :-1] * (1 + TIE))
+    return p
+
+
 @lru_cache(maxsize=4096)
-def _boschloos_level(d1: int, d2: int, alpha: float, alternative: str) -> float:
-    return raised_level(given_totals(d1, d2, np.arange(d1 + d2 + 1), alpha, alternative), alpha, alternative)
+def boschloos_level(d1: int, d2: int, alpha: float, alternative: str, *, certified: bool = True) -> float:
+    """The largest of Fisher's p-values whose region has the level (Boschloo 1970); nearly, if not certified."""
+    people, two_sided = d1 + d2, alternative == "two-sided"
+    p, m = _fishers_p_values(d1, d2, alternative), np.arange(people + 1)
+    levels = np.unique(p[(p > alpha) & (p <= min(1.0, 20 * alpha))])
+    rates = np.sin(np.linspace(0, np.pi / 4 if two_sided else np.pi / 2, 129)[1:-1]) ** 2
+    weights = np.exp(log_choose(people) + m * np.log(rates)[:, None] + (people - m) * np.log1p(-rates)[:, None])
+
+    def masses(place: int) -> Floats:
+        return np.asarray(np.where(p <= levels[place] * (1 + EQUAL), p, 0.0).max(axis=1))
+
+    def is_beyond(place: int) -> bool:
+        return bool((weights @ masses(place)).max() > alpha)
+
+    def is_certified_beyond(place: int) -> bool:
+        tails = Tails(np.array([people]), np.minimum(masses(place), 1.0))
+        return bool(largest_probabilities(tails, two_sided=two_sided, relative=1e-5)[0] > alpha)
+
+    n = bisect_left(range(len(levels)), True, key=is_beyond)
+    if certified and n and is_certified_beyond(n - 1):
+        n = bisect_left(range(n - 1), True, key=is_certified_beyond)
+    return float(levels[n - 1]) if n else alpha
 
 
 def is_rejected(x1: Integers, d1: int, x2: Integers, d2: int, question: Question, alpha: float) -> Booleans:

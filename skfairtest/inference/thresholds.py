@@ -11,7 +11,6 @@ from scipy.special import ndtri
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import rates, unconditional
-from skfairtest.inference._given_totals import width_held
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.regions import kept_outcomes
@@ -100,7 +99,7 @@ def _reference(pair: Pair, method: str) -> str:
     work = 0.0
     for (d1, d2), places in _designs(pair).items():
         totals = d1 + d2 + 1 if unconditional.within_cap(d1, d2) else len(places)
-        work += totals * width_held(d1, d2) + 3 * (d1 + d2)
+        work += totals * min(d1, d2, 8 * np.sqrt(d1 / (d1 + d2) * d2) + 10)
     return "exact" if work <= WORK else "asymptotic"
 
 

@@ -1,7 +1,6 @@
 """Plans (the checked arguments of the power functions), their power, and the smallest disparity detected."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -12,13 +11,13 @@ from scipy.optimize import brentq
 from skfairtest._utils.checks import check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated
+from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.inference.power import LARGEST, rate_power, smallest_distances
-from skfairtest.inference.power_designs import Computed, Design, normal_power
+from skfairtest.inference.power import estimates_power, rate_power, smallest_distances
+from skfairtest.inference.power_designs import Computed, Design
 from skfairtest.inference.rates import Question
 from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
-from skfairtest.planning.estimates import estimates_power
 
 #: Metrics that are the mean of one number per person; their values are given as (mean, standard deviation).
 MEANS = (
@@ -220,14 +219,16 @@ def _check_number_of_groups(plan: Plan, groups: int) -> None:
             f"direction, which all pairs of {groups} groups do not have: use compare='to_reference', 'to_rest' or "
             "'to_overall'"
         )
-    if plan.is_area and settings.compare in ("to_rest", "to_overall"):
+    if not plan.rates and groups > 2:
         raise ParameterError(
-            f"compare={settings.compare!r} has no power computation for metric='roc_auc', whose value for the rest "
-            "does not follow from the groups': use 'between_groups' or 'to_reference'"
+            f"metric={plan.name!r} of {groups} groups has no power computation: give two groups, with alpha divided by "
+            "the number of comparisons"
         )
-    if not plan.rates and settings.compare == "to_overall" and settings.question.margin_bounds is not None:
+    margin = settings.question.margin_bounds is not None
+    if not plan.rates and settings.compare == "to_overall" and (plan.is_area or margin):
         raise ParameterError(
-            f"compare='to_overall' with a margin has no power computation for metric={plan.name!r}: use 'to_rest'"
+            f"compare='to_overall'{' with a margin' if margin else ''} has no power computation for "
+            f"metric={plan.name!r}: use 'to_rest'"
         )
     reference = settings.reference_group
     if reference is not None and not -groups <= reference < groups:
@@ -302,19 +303,6 @@ def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
     return rate_power(design) if plan.rates else estimates_power(design)
 
 
-def _parts(plan: Plan, people: Sequence[float]) -> list[tuple[float, float, float, float]]:
-    """Per rate and comparison: value and people of the group, and of what it is compared with."""
-    out: list[tuple[float, float, float, float]] = []
-    for other, row in enumerate(plan.values):
-        level = [value[0] if plan.is_mean else value for value in row]
-        d = [n * (1 - share if other else share) for n, share in zip(people, plan.met, strict=True)]
-        for first, second in plan.contrasts:
-            rest = [g for g in range(len(people)) if g != first] if second is None else [second]
-            size = sum(d[g] for g in rest)
-            out.append((level[first], d[first], sum(d[g] * level[g] for g in rest) / size, size))
-    return out
-
-
 def _shown(question: Question, value: float, other: float, share: float) -> float:
     """Disparity to the other side, or to everyone if the group has a `share` of them."""
     other = share * value + (1 - share) * other
@@ -325,45 +313,24 @@ def _shown(question: Question, value: float, other: float, share: float) -> floa
 
 def check_truth(plan: Plan, people: Sequence[float]) -> None:
     """Refuse true values for which no number of people gives power."""
-    question = plan.settings.question
-    low, high = question.margin_bounds or (question.null, question.null)
-    found = [
-        _shown(question, value, other, d1 / (d1 + d2) if plan.overall else 0.0)
-        for value, d1, other, d2 in _parts(plan, people)
-    ]
-    if question.alternative == "equivalence":
-        if all(low < disparity < high for disparity in found):
-            return
-        what = f"within the margin, from {low:g} to {high:g}"
-    else:
-        beyond = {"greater": max(found) > high, "less": min(found) < low}
-        if beyond.get(question.alternative, any(beyond.values())):
-            return
-        both = f"beyond {low:g} to {high:g}" if low != high else f"other than {low:g}"
-        what = {"greater": f"above {high:g}", "less": f"below {low:g}"}.get(question.alternative, both)
-    shown = ", ".join(f"{disparity:.4g}" for disparity in found)
+    question, both, found = plan.settings.question, plan.settings.question.alternative == "equivalence", []
+    for number, row in enumerate(plan.values):
+        level = np.array([value[0] if plan.is_mean else value for value in row])
+        met = np.array(people) * (1 - np.array(plan.met) if number else plan.met)
+        for first, second in plan.contrasts:
+            others = np.arange(len(row)) != first if second is None else [second]
+            other, share = np.average(level[others], weights=met[others]), met[first] / met.sum()
+            found.append(_shown(question, level[first], other, share if plan.overall else 0.0))
+    beyond = {"greater": np.greater, "less": np.less, "two-sided": np.not_equal}
+    hits = [beyond[side](found, edge) for edge, side in question.tests]
+    if np.all(hits) if both else np.any(hits):
+        return
+    ways = {"greater": "above", "less": "below", "two-sided": "other than"}
+    wanted = (" and " if both else " or ").join(f"{ways[side]} {edge:g}" for edge, side in question.tests)
     raise ParameterError(
-        f"rates give no power at any size: alternative={question.alternative!r} needs "
-        f"{'every' if question.alternative == 'equivalence' else 'a'} disparity {what}; found {shown}"
+        f"rates give no power at any size: alternative={question.alternative!r} needs {'every' if both else 'a'} "
+        f"disparity {wanted}; found {', '.join(f'{disparity:.4g}' for disparity in found)}"
     )
-
-
-def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: float) -> int:
-    """A size near the required one."""
-    if not plan.rates:
-        return 2
-    question = plan.settings.question
-    both = question.alternative == "equivalence"
-    alpha = plan.settings.alpha / (1 if both else len(plan.contrasts) * len(plan.rates))
-
-    def enough(size: int) -> bool:
-        found = [float(normal_power(*part, question, alpha)) for part in _parts(plan, people(size))]
-        return (min(found) if both else max(found)) >= target
-
-    inside = 2
-    while not enough(inside) and inside < LARGEST:
-        inside *= 2
-    return bisect_left(range(inside), True, inside // 2 + 1, key=enough)
 
 
 def directions(question: Question, direction: str) -> tuple[str, ...]:
@@ -384,21 +351,14 @@ def directions(question: Question, direction: str) -> tuple[str, ...]:
 
 def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: str) -> float:
     """The disparity of one moving group to all others, which have the baseline."""
-    question = plan.settings.question
-    moving = plan.contrasts[0][0]
+    question, moving = plan.settings.question, plan.contrasts[0][0]
     base = plan.values[0][moving]
     level = base[0] if plan.is_mean else base
-    rate = plan.rates[0] if plan.rates else None
-    counted = [n * share for n, share in zip(people, plan.met, strict=True)]
-
-    def power_at(value: float) -> float:
-        row = list(plan.values[0])
-        row[moving] = (value, base[1]) if plan.is_mean else value
-        return computed_power(replace(plan, values=(tuple(row),)), people).value
-
-    def search(sign: int) -> float | None:
-        low, high = question.margin_bounds or (question.null, question.null)
-        edge = high if sign > 0 else low
+    value_of = plan.rates[0].value if plan.rates else None
+    low, high = question.margin_bounds or (question.null, question.null)
+    ways = directions(question, direction)
+    for way in ways:
+        sign, edge = (1, high) if way == "up" else (-1, low)
         null = float(level * edge if question.disparity == "ratio" else level + edge)
         if plan.is_mean:  # forty standard errors beyond the edge
             extreme = null + sign * 40 * base[1] * np.sqrt(sum(1 / n for n in people))
@@ -410,20 +370,20 @@ def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: st
         if question.alternative == "equivalence":
             # Against everyone the margin reaches further than against the others.
             null, extreme = (extreme if plan.overall else null), level
-        way = 1 if extreme > null else -1
-        room, steps = np.array([abs(extreme - null)]), 15 if len(people) > 2 else 50  # simulated, or not
-        found = smallest_distances(lambda gap: np.array([power_at(null + way * float(gap[0]))]), target, room, steps)[0]
-        return None if np.isnan(found) else null + way * float(found)
 
-    signs = [1 if way == "up" else -1 for way in directions(question, direction)]
-    for sign in signs:
-        found = search(sign)
-        if found is not None:
-            if rate is not None and rate.value is not None:
-                found, level = (float(rate.value(np.asarray(value))) for value in (found, level))
-            return _shown(question, found, level, counted[moving] / sum(counted) if plan.overall else 0.0)
-    ways = " or ".join(directions(question, direction))
+        def power_at(gap: Floats, null: float = null, room: float = extreme - null) -> Floats:
+            value, row = null + float(np.copysign(gap[0], room)), list(plan.values[0])
+            row[moving] = (value, base[1]) if plan.is_mean else value
+            return np.array([computed_power(replace(plan, values=(tuple(row),)), people).value])
+
+        room, steps = np.array([abs(extreme - null)]), 15 if len(people) > 2 else 50  # simulated, or not
+        found = null + float(np.copysign(smallest_distances(power_at, target, room, steps)[0], extreme - null))
+        if not np.isnan(found):
+            if value_of is not None:
+                found, level = (float(value_of(np.asarray(value))) for value in (found, level))
+            counted = np.array(people) * plan.met
+            return _shown(question, found, level, counted[moving] / counted.sum() if plan.overall else 0.0)
     raise ParameterError(
-        f"power={target:g} is not reached by any disparity ({ways}) from a baseline of {level:.4g} with "
+        f"power={target:g} is not reached by any disparity ({' or '.join(ways)}) from a baseline of {level:.4g} with "
         f"{', '.join(f'{n:,}' for n in people)} people: more people or a lower power are needed"
     )

@@ -74,12 +74,12 @@ def power(
     power is averaged over binomial denominators (within about .002), because power at the mean denominators is too
     high.
 
-    Rates on complementary conditions are independent given the denominators. More than two groups: 20,000 simulated
-    data sets from a fixed seed give the probability that at least one comparison is rejected ("equivalence": all), with
-    a standard error of at most .0036.
+    Rates on complementary conditions are independent given the denominators. With rates of more than two groups, 20,000
+    simulated data sets from a fixed seed give the probability that at least one comparison is rejected ("equivalence":
+    all), with a standard error of at most .0036.
 
-    Means: Welch's statistic and the noncentral t distribution. An area is tested as a rate with Hanley and McNeil's
-    standard error, which assumes exponential scores.
+    Means of two groups: Welch's statistic and the noncentral t distribution. An area of two groups is tested as a rate
+    with Hanley and McNeil's standard error, which assumes exponential scores.
 
     The recipe "n such that two standard deviations of the difference are the disparity" (DiCiccio et al. 2020, section
     5.1) has a power of about one half, as the example shows.
@@ -172,8 +172,7 @@ def required_sample_size(
     def people(size: int) -> tuple[int, ...]:
         return tuple(max(2, int(np.ceil(size * share - 1e-9))) for share in proportions)
 
-    start = planned.normal_start(plan, people, power)
-    size = smallest_size(lambda size: planned.computed_power(plan, people(size)), power, start)
+    size = smallest_size(lambda size: planned.computed_power(plan, people(size)), power)
     if size < 0:
         raise ParameterError(
             f"power={power!r} needs more than 100 million people in a group: ask for a larger disparity"

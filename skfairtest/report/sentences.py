@@ -533,7 +533,7 @@ def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
         turn += f"been predicted {then}" if decisions else f"a {then} one"
         if up and down:
             turn = f"{row['n_changed']:,} {what} {people} had been different ({up:,} positive, {down:,} negative)"
-        also = [f"or as many {what} {group}" for group in tied] + ["fewer may suffice"] * (row["search"] == "bisection")
+        also = [f"or as many {what} {group}" for group in tied] + ["fewer may suffice"] * (row["search"] == "paths")
         turns.append(in_words(turn, setup.positive_means) + "".join(f" ({one})" for one in also))
     changes, sure = " or ".join(row["changed"] for row in never), {row["search"] for row in never} == {"every change"}
     cannot = f"Changing one group's {changes} {'cannot' if sure else 'was not found to'} reverse the verdict."

@@ -60,8 +60,6 @@ VIOLATIONS = {
         "an unmeasured confounder {} times as strong as the strongest covariate",
     ),
 }  # fmt: skip
-#: Rows that are printed.
-SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -109,9 +107,8 @@ class Sensitivity:
 
     def __str__(self) -> str:
         """A sentence, then the first and the last rows of the frame."""
-        shown = self.frame.to_string(float_format="{:.4g}".format, na_rep="-", max_rows=SHOWN)
-        more = f"\n{len(self.frame)} rows; `frame` has all" if len(self.frame) > SHOWN else ""
-        return f"{self.sentence}\n\n{shown}{more}"
+        shown = self.frame.to_string(float_format="{:.4g}".format, na_rep="-", max_rows=20, show_dimensions=True)
+        return f"{self.sentence}\n\n{shown}"
 
     @property
     def sentence(self) -> str:
@@ -150,10 +147,8 @@ def analysed(
     def ends(amount: float, bounds: Bounds) -> tuple[list[Possible], list[Result]]:
         """The bounds of each comparison, and the results with the smallest and with the largest p-values."""
         possible = [bounds(place, amount) for place in range(len(base.tested))]
-        families = {"low": replace(base, further=0), "high": replace(base, further=further(amount))}
-        return possible, [
-            with_p_values(family, [getattr(p, end) for p, _ in possible]) for end, family in families.items()
-        ]
+        low = with_p_values(replace(base, further=0), [p.low for p, _ in possible])
+        return possible, [low, with_p_values(replace(base, further=further(amount)), [p.high for p, _ in possible])]
 
     def turns(amount: float) -> bool:
         return any(end.verdict.concern is not concern for end in ends(float(amount), up_to or bounds)[1])

@@ -35,7 +35,7 @@ def test_the_frame_and_the_report_name_the_groups_and_the_direction():
 
 
 def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch):
-    """Of one rate all that matters is one number, so that bisection finds what looking at every change does."""
+    """Of one rate all that matters is one number, so that paths find what looking at every change does."""
     given = {"sensitive_features": COMPAS.sensitive_features["sex"], "metric": "false_positive_rate"}
     every = FairnessTest.from_predictions(COMPAS.y_true, COMPAS.y_pred, **given).breaking_point_.query(
         "changed == 'decisions'"
@@ -47,7 +47,7 @@ def test_changes_along_paths_turn_the_verdict_and_one_less_does_not(monkeypatch)
     assert (every["search"] == "every change").all()
     assert (every["among_label"] == "negative").all()
     assert (every["n_among"] == AMONG[int(every["to_positive"].iloc[0] > 0)]).all()
-    assert (found["search"] == "bisection").all()
+    assert (found["search"] == "paths").all()
     columns = ["n_changed", "among", "among_label", "n_among", "to_positive", "to_negative"]
     pd.testing.assert_frame_equal(found[columns], every[columns])
 
@@ -66,9 +66,33 @@ def test_a_verdict_that_turns_within_few_people_and_back_is_found_among_many(mon
     monkeypatch.setattr(breaking, "_LOOKED_AT", 0)
     verdict = counted((10_000, 40_000), (50_000, 50_000)).breaking_point_.iloc[-1]
     n = verdict["n_changed"]
-    assert verdict["search"] == "bisection"
+    assert verdict["search"] == "paths"
     found = [counted((10_000 + more, 40_000), (50_000, 50_000)).concern_ for more in (n - 1, n)]
     assert found == [True, False]
+
+
+def test_changed_labels_that_turn_two_rates_at_once_are_found_among_many():
+    """Between 48 numbers of people a path, the few with which neither rate differs were passed over."""
+    counts = np.array([[29_961, 8_897, 9_124, 12_018], [143_966, 50_868, 44_950, 60_216]])
+
+    def test(counts):
+        groups, cells = [("a",), ("b",)], [(0, 0), (0, 1), (1, 0), (1, 1)]
+        table = CountTable(
+            counts[None], groups=groups, cells=cells, cell_names=["y_true", "y_pred"], sensitive_names=["g"]
+        )
+        return FairnessTest.from_table(table, metric="equalized_odds")
+
+    labels = test(counts).breaking_point_.iloc[-1]
+    assert labels["search"] == "paths"
+    n = labels["n_changed"]
+    assert (labels["to_positive"], labels["among"]) == (n, "b")
+    verdicts = []
+    for share in (0.25, 0.5, 0.75):
+        own = round(share * n)  # of people predicted positive, and the others of those predicted negative
+        moved = np.array([[0] * 4, [own - n, -own, n - own, own]])
+        verdicts.append(test(counts + moved).concern_)
+    assert not all(verdicts)
+    assert test(counts).concern_
 
 
 @pytest.mark.parametrize(

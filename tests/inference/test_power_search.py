@@ -9,8 +9,9 @@ def test_a_size_is_the_smallest_from_which_power_stays():
     # A saw-tooth: 40 and 42 to 44 have the power, 45 has not, 46 onwards have.
     teeth = {40: 0.81, 42: 0.82, 43: 0.82, 44: 0.83, 45: 0.79}
     power = {n: teeth.get(n, 0.9 if n >= 46 else 0.7) for n in range(1, 200)}
-    for start in (2, 40, 43, 60):
-        assert smallest_size(lambda n: Computed(power[n], "exact"), 0.8, start) == 46
+    assert smallest_size(lambda n: Computed(power[n], "exact"), 0.8) == 46
+    assert smallest_size(lambda n: Computed(float(n >= 70_000_000), "normal"), 0.8) == 70_000_000
+    assert smallest_size(lambda n: Computed(0.5, "normal"), 0.8) == -1
 
 
 def test_distances_are_found_or_there_are_none():

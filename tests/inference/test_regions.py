@@ -3,9 +3,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import binom, fisher_exact
+from scipy.stats import binom, fisher_exact, hypergeom
 
-from skfairtest.inference._given_totals import given_totals
+from skfairtest.inference._tails import outside_tail
 from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.power import comparison_power
 from skfairtest.inference.power_designs import normal_power
@@ -18,14 +18,14 @@ DESIGNS = [(3, 4), (7, 7), (5, 20), (12, 9)]
 
 
 def conditional_p_values(d1, d2):
-    """Fisher's two-sided p-values of every outcome, (d1 + 1, d2 + 1)."""
-    given = given_totals(d1, d2, np.arange(d1 + d2 + 1), 0.0, "two-sided")
-    total, place = np.nonzero(given.probabilities)
-    x1 = given.left[total] + place
-    p_values, order = np.empty_like(given.p_values), np.argsort(given.probabilities, axis=1)
-    np.put_along_axis(p_values, order, given.p_values, axis=1)
-    out = np.empty((d1 + 1, d2 + 1))
-    out[x1, total - x1] = np.minimum(p_values[total, place], 1.0)
+    """Fisher's two-sided p-values of every outcome, (d1 + 1, d2 + 1), by their definition."""
+    x1, x2 = np.indices((d1 + 1, d2 + 1))
+    probability = hypergeom.pmf(x1, d1 + d2, x1 + x2, d1)
+    out = np.empty_like(probability)
+    for total in range(d1 + d2 + 1):
+        own = x1 + x2 == total
+        less_probable = probability[own][:, None] <= probability[own] * (1 + 1e-7)
+        out[own] = np.minimum((less_probable * probability[own][:, None]).sum(axis=0), 1.0)
     return out
 
 
@@ -100,6 +100,17 @@ def test_certain_rates_hit_a_region_always_or_never():
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_fishers_region_is_its_p_values_up_to_the_level(d1, d2, alpha):
     assert (rejected(d1, d2, alpha, "conditional") == (conditional_p_values(d1, d2) <= alpha * (1 + 1e-9))).all()
+
+
+def test_outcomes_outside_a_tail_are_the_same_if_no_total_rejects_on_one_side():
+    """The totals of rare events, in which only the largest number of group 1's events is rejected."""
+    d1, d2 = 5, 300
+    p, m = conditional_p_values(d1, d2), np.arange(2, 9)
+    lower, upper, _ = outside_tail(d1, d2, m, np.log(0.05), "two-sided")
+    for total, first, last in zip(m.tolist(), lower, upper, strict=True):
+        kept = [x1 for x1 in range(min(d1, total) + 1) if p[x1, total - x1] > 0.05]
+        assert (first, last) == (kept[0], kept[-1])
+    assert (lower == 0).all()
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])

@@ -225,15 +225,30 @@ def test_disparity_of_means_and_areas():
     assert power(**numbers, rates=(0.7 + found, 0.7)) == pytest.approx(0.8, abs=1e-4)
 
 
-def test_several_groups_of_means_and_areas():
-    means = ((0.0, 1.0), (0.8, 1.0), (0.4, 1.5))
-    numbers = {"metric": "mean_prediction", "rates": means, "n_per_group": (40, 40, 40)}
-    pair = power(metric="mean_prediction", rates=means[:2], n_per_group=(40, 40), alpha=0.05 / 3)
-    assert pair - 0.015 < power(**numbers) < pair + 0.1
-    assert 0.5 < power(**numbers, compare="to_rest") < 1
-    areas = {"metric": "roc_auc", "rates": (0.7, 0.85, 0.8), "n_per_group": (300, 300, 300), "base_rates": 0.5}
-    pair = power(**{**areas, "rates": (0.7, 0.85), "n_per_group": (300, 300)}, alpha=0.05 / 3)
-    assert pair - 0.015 < power(**areas) < pair + 0.1
+@pytest.mark.parametrize(
+    ("metric", "values"), [("mean_prediction", ((0.0, 1.0), (0.8, 1.5))), ("roc_auc", (0.7, 0.85))]
+)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {}, {"alternative": "less"}, {"margin": 0.05}, {"alternative": "equivalence", "margin": (-0.95, 0.95)},
+        {"alternative": "equivalence", "margin": (-0.9, 0.6)}, {"alternative": "greater"},
+    ],
+)  # fmt: skip
+def test_the_rest_of_two_groups_is_the_other_group(metric, values, params):
+    numbers = {"metric": metric, "rates": values, "n_per_group": (140, 160)}
+    numbers |= {"base_rates": 0.5} if metric == "roc_auc" else {}
+    rest = power(**numbers, **params, compare="to_rest")
+    ways = [power(**numbers, **params, compare="to_reference", reference_group=place) for place in (1, 0)]
+    if params.get("alternative") == "equivalence":
+        assert rest == pytest.approx(min(ways), abs=1e-3)
+    elif "alternative" in params:  # each of two questions at half the level
+        each = [
+            power(**numbers, **params, compare="to_reference", reference_group=place, alpha=0.025) for place in (1, 0)
+        ]
+        assert rest == pytest.approx(sum(each))
+    else:
+        assert rest == pytest.approx(ways[0])
 
 
 def test_ratio_of_means_and_certification_of_means():
@@ -364,7 +379,14 @@ NUMBERS = {"metric": "selection_rate", "rates": (0.3, 0.5), "n_per_group": (50, 
         ({"metric": "mean_prediction", "method": "exact"}, "method='exact' is for rates"),
         ({"metric": "roc_auc"}, "base_rates is needed for metric='roc_auc'"),
         ({"metric": "roc_auc", "rates": (0.5, 1.0)}, "strictly between 0 and 1"),
-        ({"metric": "roc_auc", "compare": "to_rest"}, "does not follow from the groups'"),
+        (
+            {"metric": "roc_auc", "compare": "to_overall"},
+            "has no power computation for metric='roc_auc': use 'to_rest'",
+        ),
+        (
+            {"metric": "mean_prediction", "rates": ((0.3, 1.0),) * 3, "n_per_group": (9,) * 3},
+            "'mean_prediction' of 3 groups has no power computation: give two groups, with alpha divided",
+        ),
         ({"rates": (0.3,) * 3, "n_per_group": (9,) * 3, "alternative": "less"}, "do not have: use compare="),
     ],
 )
@@ -381,8 +403,8 @@ def test_bad_input_is_named(changed, message):
             "no power at any size: alternative='two-sided' needs a disparity other than 0; found 0",
         ),
         ({"alternative": "greater"}, "needs a disparity above 0; found -0.2"),
-        ({"margin": 0.3}, "beyond -0.3 to 0.3; found -0.2"),
-        ({"margin": 0.1, "alternative": "equivalence"}, "every disparity within the margin"),
+        ({"margin": 0.3}, "a disparity above 0.3 or below -0.3; found -0.2"),
+        ({"margin": 0.1, "alternative": "equivalence"}, "every disparity above -0.1 and below 0.1; found -0.2"),
         ({"power": 80}, "power must be a number between 0 and 1; found 80"),
         ({"shares": (1, 0)}, "shares must be positive numbers; found 0"),
         ({"shares": (1, 2, 3)}, "one proportion for each of 2 groups"),

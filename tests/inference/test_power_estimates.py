@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.power import TTestIndPower
 
+from skfairtest.inference.power import estimates_power
 from skfairtest.inference.power_designs import Design
 from skfairtest.inference.rates import Question
-from skfairtest.planning.estimates import estimates_power
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "inference" / "golden" / "power.json").read_text())
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "power.json").read_text())
 
 
 def test_power_of_means_is_that_of_r_and_of_statsmodels():
