@@ -86,7 +86,7 @@ REFUSED = [
     *((lambda has, groups=groups: {"fair_metric": "sensitive_subspace", "groups": groups}, match)
       for groups, match in [
         (["f", "m"] * 20, "different lengths, 80 and 40"),
-        ("sex", "sensitive_features='sex': X has no column of this name"),
+        ("sex", "sensitive_features='sex': X has no column 'sex' here"),
         ([None, "m"] * 40, "sensitive_features .* missing values"),
         (["f"] * 80, "'f' for everybody"),
     ]),
