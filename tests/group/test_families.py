@@ -497,8 +497,9 @@ def test_its_rule_is_the_number_of_hypotheses_whatever_the_outcomes(selected, co
     # Without predicted positives precision is undefined: of seven groups' hypotheses, three are left.
     cells = dict.fromkeys("abcz", (5, 4, 6, 7)) | dict.fromkeys("def", (4, 0, 7, 0))
     asked = {"metric": "precision", "compare": "to_reference", "reference_group": "z"}
-    test = FairnessTest.from_table(confused(cells), **asked)
-    assert len(test.comparisons_) < 6
+    with pytest.warns(UndefinedMetricWarning, match="precision of d is undefined"):
+        test = FairnessTest.from_table(confused(cells), **asked)
+    assert len(test.comparisons_) == 3
     assert test.adjust_ == "discrete_holm"
 
 
