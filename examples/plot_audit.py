@@ -26,8 +26,8 @@ with warnings.catch_warnings():
     )
 
 # %%
-# The result by feature and metric. All comparisons of the audit are adjusted together: Holm's, with Shaffer's factors
-# where all pairs of groups are compared.
+# The result by feature and metric. All comparisons of the audit are adjusted together, by discrete Holm, because at
+# least six hypotheses are tested exactly.
 by_metric = audit.comparisons_.groupby(["feature", "metric"], sort=False)
 print(by_metric["concern"].agg(comparisons="size", significant="sum"))
 

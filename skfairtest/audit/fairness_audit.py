@@ -92,7 +92,7 @@ class FairnessAudit(GroupsTest):
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
         As in `FairnessTest`.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
+    adjust : {"auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None}, default="auto"
         As in `FairnessTest`, over the whole audit.
     margin : float, optional
         Tolerated disparity.

@@ -86,7 +86,7 @@ Disparity = Annotated[Literal["difference", "ratio", "odds_ratio"], option("How 
 Margin = Annotated[float | None, option("A disparity to tolerate, such as 0.05, or a ratio such as 0.8.", "SIZE")]
 Alpha = Annotated[float, option("The significance level of all comparisons together.", "LEVEL", callback=level)]
 Adjust = Annotated[
-    Literal["auto", "holm", "bonferroni", "fdr_bh", "none"],
+    Literal["auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", "none"],
     option("The adjustment of p-values.", callback=lambda adjust: None if adjust == "none" else adjust),
 ]
 Resamples = Annotated[int, option("Resamples, if a p-value is sampled.", "NUMBER")]

@@ -50,7 +50,7 @@ class BreakingPoint(Decided):
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A row for each kind of change."""
-        now = bool(self.verdicts(self.log_p[None])[0])
+        now = bool(self.verdict)
         found = [
             (now, CHANGED[column], *decided.shown(*decided.turns()))
             for column in self.changed
@@ -150,6 +150,8 @@ def _hypotheses(part: Result, design: Design, whole: Sample) -> list[tuple[Any, 
         for contrast, _ in design.contrasts:
             one = tested.get((metric.name, contrast))
             equality, log_p = (None, np.nan) if one is None else (one.hypothesis, one.log_p)
+            if one is not None and part.verdict.adjust == "discrete_holm" and (exact := one.null.attainable()):
+                log_p = exact[0]  # that of Fisher's test
             if isinstance(metric, Rate):
                 first, second = ((inside >= 0) & side[inside] for side in groups_of(len(group), contrast))
                 event, given = (mask[::-1].reshape(2, 2).astype(np.int64) for mask in metric.masks(CELLS))

@@ -110,6 +110,10 @@ class NullDistribution:
         """Test that the disparity is the same in every stratum; None without strata or such a test."""
         return None
 
+    def attainable(self) -> tuple[float, Floats] | None:
+        """Log p-value of an exact test given its margins, and those that it can attain; None without such a test."""
+        return None
+
 
 #: What a test says of a comparison, which others with its hypothesis share but for the sign of the statistic.
 EVIDENCE = ("log_p", "method", "n_extreme", "n_defined", "n_undefined", "n_tails", "least_log_p")

@@ -1,8 +1,8 @@
 """One family of comparisons, perhaps of several tables: adjustment, intervals and the verdict."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from skfairtest.comparisons.core import RESAMPLED, Comparison, Result, Verdict
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import multiplicity
 from skfairtest.inference.resampling import p_value_limits
+from skfairtest.metrics import Rate
 
 #: The smallest p-value a float can hold: what an enumerated distribution says when its logarithm is below that.
 SMALLEST = float(np.nextafter(0.0, 1.0))
@@ -48,11 +49,10 @@ def decide(results: Sequence[Result], settings: Settings, *, together: bool = Fa
     # The p-values of one adjusted family; the strata's are adjusted among themselves.
     families = [_by_hypothesis(rows, np.flatnonzero(deciding == which).tolist()) for which in (True, False)]
     further = sum(result.further for result in results)
-    hypotheses = [[rows[same[0]].hypothesis for same in tested] for tested in families]
-    if settings.adjust == "shaffer" and (further or not any(map(multiplicity.are_tied, hypotheses))):
-        settings = replace(settings, adjust="holm")
-    for tested in families:
-        _adjust(rows, tested, settings, further)
+    pooled_rule, rule = (_rule([rows[same[0]] for same in tested], settings, further, results) for tested in families)
+    _adjust(rows, families[1], replace(settings, adjust=rule), further)
+    settings = replace(settings, adjust=pooled_rule)
+    _adjust(rows, families[0], settings, further)
     shown: list[dict[int, Comparison]] = []
     numbered = enumerate(rows)
     for result in results:
@@ -90,6 +90,43 @@ def _log_p(tested: Iterable[Sequence[Comparison]], further: int = 0) -> Floats:
     return np.array([max(one.log_p for one in same) for same in tested] + [0.0] * further)
 
 
+def _rule(family: Sequence[Comparison], settings: Settings, further: int, results: Sequence[Result]) -> str | None:
+    """The adjustment that is run; "shaffer" stands for the automatic one."""
+    if settings.adjust not in ("shaffer", "discrete_holm"):
+        return settings.adjust
+    exact = not further and len(family) <= multiplicity.MOST_DISCRETE and _any_exact(family)
+    if exact and (settings.adjust == "discrete_holm" or _many_exact(results, {one.is_pooled for one in family})):
+        return "discrete_holm"
+    return "shaffer" if not further and multiplicity.are_tied([one.hypothesis for one in family]) else "holm"
+
+
+def _any_exact(rows: Iterable[Comparison]) -> bool:
+    return any(one.null.attainable() is not None for one in rows)
+
+
+def _many_exact(results: Sequence[Result], pooled: set[bool]) -> bool:
+    """Whether a family has many exactly tested hypotheses, undefined ones included: outcomes do not change it."""
+    equal: set[Hashable] = set()
+    for result in results:
+        design = result.design
+        if design is None or not _any_exact(result.tested):
+            continue
+        for rate, (contrast, _), place in product(result.metrics, design.contrasts, design.places):
+            averaged = place is None and len(design.sample.strata) > 1
+            if isinstance(rate, Rate) and (place is None) in pooled and not averaged:
+                question = design.question(rate)
+                what, where = design.what_is_equal(rate, question, scored=True), replace(contrast, stratum=place)
+                equal.add(design.hypothesis(question, where, what, [place or 0])[0] or object())
+    return len(equal) >= multiplicity.DISCRETE_FROM
+
+
+def _discrete(family: Sequence[Comparison], log_p: Floats) -> Floats:
+    """Adjust by discrete Holm: exact tests by Fisher's p-values, others by their own."""
+    exact = [one.null.attainable() or (own, np.zeros(0)) for one, own in zip(family, log_p.tolist(), strict=True)]
+    used = np.array([0.0 if one.undefined else own for one, (own, _) in zip(family, exact, strict=True)])
+    return multiplicity.discrete_holm(used, [values for _, values in exact], [one.hypothesis for one in family])
+
+
 def _adjust(rows: list[Comparison], tested: list[list[int]], settings: Settings, further: int) -> None:
     """Adjust a family of hypotheses, each the places of comparisons that test it."""
     if not tested:
@@ -98,6 +135,8 @@ def _adjust(rows: list[Comparison], tested: list[list[int]], settings: Settings,
     log_p = _log_p(([rows[place] for place in same] for same in tested), further)
     if settings.adjust == "shaffer":
         adjusted = multiplicity.shaffer(log_p, [rows[same[0]].hypothesis for same in tested])
+    elif settings.adjust == "discrete_holm":
+        adjusted = _discrete([rows[same[0]] for same in tested], log_p)
     else:
         adjusted = multiplicity.ADJUSTMENTS[settings.adjust](log_p)
     error = alpha / len(log_p) if familywise else alpha
@@ -167,6 +206,11 @@ def _monte_carlo_limits(leading: int, main: Sequence[Comparison], settings: Sett
     others = 1 if settings.question.alternative == "equivalence" else len(main)
     times, (low, high) = one.n_tails * others, p_value_limits(one.n_extreme, one.n_defined)
     least = p_of(one.least_log_p + np.log(others)) if np.isfinite(one.least_log_p) else 0.0
+    if settings.adjust == "discrete_holm":
+        with_end = np.tile([row.log_p for row in main], (2, 1))
+        with_end[:, leading] = np.log(np.clip(one.n_tails * np.array([low, high]), SMALLEST, 1.0))
+        low, high = (p_of(float(_discrete(main, log_p).min())) for log_p in with_end)
+        return low, high
     return min(1.0, max(times * low, least)), min(1.0, max(times * high, least))
 
 

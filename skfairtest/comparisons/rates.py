@@ -17,7 +17,7 @@ from skfairtest.comparisons import core
 from skfairtest.comparisons.contrasts import Known, disparity_bounds, few_in_strata, new_hypotheses, tested_once
 from skfairtest.comparisons.resample import with_draws, with_samples
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference import rate_draws
+from skfairtest.inference import conditional, rate_draws
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
@@ -53,9 +53,16 @@ class RateNull(core.NullDistribution):
     @property
     def is_enumerated(self) -> bool:
         """Whether its exact test is that the two rates of one stratum are equal."""
-        question = self.question
-        unconditional = question.method in ("auto", "exact") and question.disparity != "odds_ratio"
-        return question.margin_bounds is None and unconditional and len(self.pair.x1) == 1
+        return self.question.is_exact and self.question.disparity != "odds_ratio" and len(self.pair.x1) == 1
+
+    def attainable(self) -> tuple[float, Floats] | None:
+        """Fisher's log p-value in the only stratum, and those that tables with its margins can have."""
+        pair, alternative = self.pair, self.question.alternative
+        if not self.question.is_exact or len(pair.x1) > 1:
+            return None
+        x1, d1, x2, d2 = (int(counts[0]) for counts in (pair.x1, pair.d1, pair.x2, pair.d2))
+        log_p = conditional.conditional_log_p(x1, d1, x2, d2, alternative)
+        return log_p, conditional.attainable(d1, d2, x1 + x2, alternative)
 
     @classmethod
     def limits_of_all(

@@ -16,7 +16,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic", "diciccio"),
     "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
     "within": ("auto", None, "y_true", "y_pred"),
-    "adjust": ("auto", "holm", "bonferroni", "fdr_bh", None),
+    "adjust": ("auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None),
     "missing": ("raise", "exclude", "group", "bounds"),
 }
 #: What parameters are if a test does not have them: the first of their choices, and of others these.

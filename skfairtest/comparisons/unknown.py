@@ -62,6 +62,9 @@ class UnknownNull(RateNull):
         """Return None: the power over all assignments is not known."""
         return None
 
+    def attainable(self) -> None:
+        """Return None: margins depend on the assignment."""
+
     def error(self) -> float:
         """Return NaN: nor is there a standard error."""
         return np.nan

@@ -85,8 +85,9 @@ class FairnessTest(GroupsTest):
         Weights of strata in a pooled difference or ratio of rates: one for each stratum label, or a function
         ``f(n_group, n_other)`` of arrays of people per stratum. None: Mantel and Haenszel's. The null hypothesis
         remains equality in every stratum.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
-        "auto": Holm's step-down, with Shaffer's smaller factors for all pairs of three or more groups.
+    adjust : {"auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None}, default="auto"
+        "auto": Holm's step-down, with Shaffer's smaller factors for all pairs of three or more groups; discrete Holm
+        from six exactly tested hypotheses on, up to 2,000.
     confidence_level : float, default=0.95
         Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999

@@ -17,6 +17,7 @@ import numpy as np
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.linear_form import Scale
+from skfairtest.inference.multiplicity import discrete_holm_rejects
 from skfairtest.inference.rates import Pair, Question, answer, equalities, score_log_p
 from skfairtest.inference.unconditional import within_cap
 
@@ -129,6 +130,21 @@ class Decided:
                 significant = np.fmin.reduce(log_p - np.log(steps), axis=1) + np.log(n) <= most
         return np.where(n > 0, significant, -1)
 
+    @cached_property
+    def verdict(self) -> int:
+        """The verdict without a change."""
+        if self.adjust == "discrete_holm":
+            return int(self._discrete_verdicts(np.zeros((1, 3), dtype=np.int64))[0])
+        return int(self.verdicts(self.log_p[None])[0])
+
+    def _discrete_verdicts(self, changes: Integers) -> Integers:
+        rates = self.given.any(axis=(1, 2))
+        table, others = self.tables(changes), self.log_p[~rates & ~np.isnan(self.log_p)]
+        counts = [getattr(table, name)[:, rates] for name in _COUNTS]
+        significant = discrete_holm_rejects(counts, self.questions[0].alternative, self.level, others)
+        defined = ((counts[1] > 0) & (counts[3] > 0)).any(axis=1) | (len(others) > 0)
+        return np.where(defined, significant, -1)
+
     def _bounds(self, table: Pair) -> tuple[Floats, Floats]:
         now = self.tables(np.zeros((1, 3), dtype=np.int64))
         moved = np.any([getattr(table, name) != getattr(now, name) for name in _COUNTS], axis=0)
@@ -155,6 +171,13 @@ class Decided:
     def settle(self, changes: Integers, now: int) -> Booleans:
         """Whether each change reverses the verdict `now`; changes increase in people, and the first ends the search."""
         table, people = self.tables(changes), np.abs(changes[:, 1:]).sum(axis=1)
+        if self.adjust == "discrete_holm":
+            reverses = np.zeros(len(changes), dtype=bool)
+            for start in range(0, len(changes), _BATCH):
+                if people[start] <= people[reverses].min(initial=people.max()):
+                    some = slice(start, start + _BATCH)
+                    reverses[some] = self._discrete_verdicts(changes[some]) == 1 - now
+            return reverses
         low, high = self._bounds(table)
         fisher = np.full(low.shape, np.nan)
         first = self.verdicts(low)
@@ -226,7 +249,7 @@ class Decided:
 
         The second value is False if the search was not exhaustive, so that fewer people may be enough.
         """
-        now = int(self.verdicts(self.log_p[None])[0])
+        now = self.verdict
         reach = self._reach()
         # The most people there are to change, by group.
         most = (self._turnable & (now >= 0)) * reach.max(axis=2).sum(axis=1)

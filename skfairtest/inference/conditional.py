@@ -8,7 +8,7 @@ Over strata the sum of group 1's events is a convolution of these, which is the 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, Self, overload
 
 import numpy as np
@@ -40,6 +40,8 @@ FOURIER_ERROR = 1e-12
 #: Standard deviations around the centre that a window holds, and those beyond which tails are computed by tilting.
 _WIDE, _FAR = 45.0, 30.0
 NARROW, _FAR_NARROW = 14.0, 5.0
+#: Standard deviations up to which Fisher's possible p-values are listed, and how far from the mode they are.
+_LISTED, _REACH = 250.0, 10.0
 #: Tails smaller than this have lost digits to underflow, or to the rounding of a Fourier transform.
 _UNDERFLOW, _NOISE = 1e-280, 1e-9
 
@@ -162,6 +164,41 @@ def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[
     more_probable = first_above(level, np.minimum(d1, m), mode, lambda at: hypergeometric_log_pmf(at, d1, d2, m))
     log_p = log_both_tails(x1, more_probable + 1, d1, d2, m)
     return np.where((x1 >= mode) | (hypergeometric_log_pmf(mode, d1, d2, m) <= level), 0.0, log_p)
+
+
+@lru_cache(maxsize=4096)
+def attainable(d1: int, d2: int, m: int, alternative: str = "two-sided") -> Floats:
+    """Log p-values of Fisher's test that tables with these margins can have, ascending; -inf precedes the smallest.
+
+    Of large tables only those above 1e-12 are listed, or none: any smaller one counts as attainable.
+
+    Examples
+    --------
+    >>> np.exp(attainable(3, 3, 2)).round(3).tolist()
+    [0.0, 0.4, 1.0]
+    """
+    low, high = support(d1, d2, m)
+    spread = float(np.sqrt(m * (d1 / (d1 + d2)) * (d2 / (d1 + d2)) * (1 - m / (d1 + d2))))
+    if spread > _LISTED:
+        return np.zeros(0)
+    reach, mode = int(_REACH * spread) + 40, int(mode_of(d1, d2, np.array(m)))
+    x = np.arange(max(low, mode - reach), min(high, mode + reach) + 1)
+    log_pmf = hypergeometric_log_pmf(x, d1, d2, m)[:: -1 if alternative == "greater" else 1]
+    last = x - x[0]
+    if alternative == "two-sided":
+        log_pmf = np.sort(log_pmf)
+        last = np.searchsorted(log_pmf, log_pmf + TIE, side="right") - 1
+    with np.errstate(divide="ignore"):
+        log_p = np.minimum(np.log(np.cumsum(np.exp(log_pmf)))[last], 0.0)
+    if len(x) > high - low and log_p[0] > np.log(_UNDERFLOW):
+        return np.append(-np.inf, log_p)
+    return np.asarray(log_p[log_p > np.log(FOURIER_ERROR)])
+
+
+def largest_attainable(values: Floats, log_p: Floats) -> Floats:
+    """The largest of the `attainable` values that is not above each log p-value, up to rounding."""
+    place = np.searchsorted(values, log_p + 1e-9, side="right") - 1
+    return np.where(place < 0, log_p, np.minimum(np.r_[values, 0.0][place], log_p))
 
 
 def log_both_tails(

@@ -53,7 +53,7 @@ class Design:
 
     `people` and `shares` have one number per group. `values` holds, per rate, the event probability in every group (a
     second rate is conditional on the opposite of the first); for means, rows of means and standard deviations; for
-    areas one row. `contrasts` are the groups compared; None: everyone else.
+    areas one row. `contrasts` are the groups compared; None: everyone else. `discrete`: adjusted by discrete Holm.
     """
 
     people: tuple[int, ...]
@@ -63,6 +63,7 @@ class Design:
     contrasts: tuple[tuple[int, int | None], ...]
     overall: bool
     alpha: float
+    discrete: bool = False
 
     @property
     def both(self) -> bool:

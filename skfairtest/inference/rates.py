@@ -41,6 +41,11 @@ class Question:
         return 0.0 if self.disparity == "difference" else 1.0
 
     @property
+    def is_exact(self) -> bool:
+        """Whether equality is tested exactly if there is one stratum."""
+        return self.margin_bounds is None and self.method in ("auto", "exact")
+
+    @property
     def tests(self) -> list[tuple[float, str]]:
         """The tested disparities, and the side of each that rejects."""
         if self.margin_bounds is None:

@@ -14,7 +14,8 @@ from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.inference.power import estimates_power, rate_power, smallest_distances
+from skfairtest.inference.multiplicity import DISCRETE_FROM
+from skfairtest.inference.power import LARGEST, estimates_power, rate_power, smallest_distances
 from skfairtest.inference.power_designs import Computed, Design
 from skfairtest.inference.rates import Question
 from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
@@ -32,6 +33,8 @@ MEANS = (
 AREA = "roc_auc"
 #: No group has more people.
 MOST_PEOPLE = 10**10
+#: People of the largest group up to whom families are planned by discrete Holm; beyond, at Bonferroni's level.
+MOST_TABLES = 5_000
 #: What is taken of a test's parameters.
 ACCEPTED = (
     "compare", "reference_group", "disparity", "alternative", "margin", "method", "adjust", "confidence_level",
@@ -297,8 +300,11 @@ def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
 
 def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
     """The power of a plan with these numbers of people."""
+    settings, hypotheses = plan.settings, len(plan.contrasts) * len(plan.rates)
+    least = {"shaffer": DISCRETE_FROM, "discrete_holm": 1}.get(settings.adjust or "", np.inf)
+    discrete = settings.question.is_exact and hypotheses >= least and max(people) <= MOST_TABLES
     design = Design(
-        people, plan.met, plan.values, plan.settings.question, plan.contrasts, plan.overall, plan.settings.alpha
+        people, plan.met, plan.values, settings.question, plan.contrasts, plan.overall, settings.alpha, discrete
     )
     return rate_power(design) if plan.rates else estimates_power(design)
 

@@ -16,6 +16,7 @@ from skfairtest.report.record import Recorded
 ADJUSTED = {
     "holm": "Holm",
     "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
+    "discrete_holm": "discrete Holm, from Fisher's p-values",
     "bonferroni": "Bonferroni",
     "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
     None: "not at all",
@@ -29,7 +30,7 @@ AGAINST = {
     "to_parents": "the rest of each of its parent groups (the people who share all its features but one)",
 }
 #: Adjustments whose intervals hold together.
-FAMILYWISE = ("holm", "shaffer", "bonferroni")
+FAMILYWISE = ("holm", "shaffer", "discrete_holm", "bonferroni")
 #: What a report says where nothing was detected.
 NO_PROOF = "This does not prove fairness: the intervals show which disparities the data do not rule out."
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.

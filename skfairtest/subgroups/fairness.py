@@ -22,7 +22,7 @@ from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.outcomes import Measure, measure_of
 from skfairtest.comparisons.people import GroupsTest, Inputs
 from skfairtest.comparisons.settings import MOST_RESAMPLES, Settings, check_settings
-from skfairtest.inference.multiplicity import holm_discrete
+from skfairtest.inference.multiplicity import tarone_holm
 from skfairtest.inference.sums import MeanSums, RateSums
 from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.readers import (
@@ -395,7 +395,7 @@ class SubgroupScan(GroupsTest):
     def _adjusted(self, tested: list[scan.Scanned], seed: Any) -> list[Floats]:
         """Adjust p-values, all measures in one family; those of means are at least the permutations' p-values."""
         log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
-        found = np.split(holm_discrete(log_p, smallest), np.cumsum([len(one.log_p) for one in tested])[:-1])
+        found = np.split(tarone_holm(log_p, smallest), np.cumsum([len(one.log_p) for one in tested])[:-1])
         means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
         for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
             drawn = scan.by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))

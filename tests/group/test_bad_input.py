@@ -119,7 +119,7 @@ REFUSED = [
     *(({name: value}, f"{name} must be one of '.*found ")
       for name in ("compare", "disparity", "alternative", "method", "variance", "within", "adjust")
       for value in ("nonsense", 3, ["auto"])),
-    ({"adjust": "max_t"}, "adjust must be one of 'auto', 'holm', 'bonferroni', 'fdr_bh', None"),
+    ({"adjust": "max_t"}, "adjust must be one of 'auto', 'holm', 'discrete_holm', 'bonferroni', 'fdr_bh', None"),
     *(({"confidence_level": level}, "confidence_level must be a number between 0 and 1")
       for level in (0, 1, -0.1, 95, "0.95", None, np.nan)),
     *(({"n_resamples": n}, "n_resamples must be an integer of at least 1") for n in (0, -5, 10.5, "many", True, None)),

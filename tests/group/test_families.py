@@ -1,7 +1,11 @@
 """The verdict: what counts as one hypothesis, which follow from others, what is adjusted, and which row decides."""
 
+import warnings
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy.stats import fisher_exact
 from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.multitest import multipletests
 
@@ -188,11 +192,11 @@ def tied_in_parts(rows, column, factors):
 def test_all_pairs_have_the_published_factors(selected, groups, factors):
     counts = {"a": (5, 50), "b": (24, 60), "c": (45, 90), "d": (16, 40), "e": (30, 45)}
     table = selected(dict(list(counts.items())[:groups]))
-    test = FairnessTest.from_table(table, **RATE)
+    test = FairnessTest.from_table(table, method="asymptotic", **RATE)
     rows = test.comparisons_
     assert test.adjust_ == "shaffer"
     np.testing.assert_allclose(rows["p_value_adjusted"], stepped_down(rows["p_value"], factors), rtol=1e-12)
-    holm = FairnessTest.from_table(table, adjust="holm", **RATE)
+    holm = FairnessTest.from_table(table, method="asymptotic", adjust="holm", **RATE)
     assert holm.adjust_ == "holm"
     assert test.p_value_ == holm.p_value_
     assert test.confidence_interval_ == holm.confidence_interval_
@@ -219,14 +223,15 @@ def test_what_is_not_tied_is_adjusted_by_holm(selected, asked, groups):
 
 
 def test_rates_are_tied_each_by_itself(confused):
-    test = FairnessTest.from_table(confused(THREE), metric=["recall", "false_positive_rate"])
+    test = FairnessTest.from_table(confused(THREE), metric=["recall", "false_positive_rate"], method="asymptotic")
     rows = test.comparisons_
     assert test.adjust_ == "shaffer"
     # Of three pairs of one rate all can be equal, or one: a rejection takes two from the factor, the next none.
     expected = tied_in_parts(rows, "metric", dict.fromkeys(set(rows["metric"]), (3, 1, 1, 0)))
     np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-12)
     # The complement of one of them changes nothing.
-    more = FairnessTest.from_table(confused(THREE), metric=["recall", "false_positive_rate", "false_negative_rate"])
+    three = ["recall", "false_positive_rate", "false_negative_rate"]
+    more = FairnessTest.from_table(confused(THREE), metric=three, method="asymptotic")
     again = more.comparisons_["p_value_adjusted"].to_numpy()
     np.testing.assert_allclose(again, rows["p_value_adjusted"].to_numpy()[[0, 1, 2, 3, 4, 5, 0, 1, 2]], rtol=1e-12)
 
@@ -234,7 +239,7 @@ def test_rates_are_tied_each_by_itself(confused):
 def test_averages_over_different_strata_are_not_tied(confused):
     rng = np.random.default_rng(2)
     cells = {(s, g): tuple(int(v) for v in rng.integers(8, 40, 4)) for s in "xy" for g in "abc"}
-    everywhere = FairnessTest.from_table(confused(cells, strata=True), metric="accuracy")
+    everywhere = FairnessTest.from_table(confused(cells, strata=True), metric="accuracy", method="asymptotic")
     pooled = everywhere.comparisons_[everywhere.comparisons_["stratum"].isna()]
     np.testing.assert_allclose(pooled["p_value_adjusted"], stepped_down(pooled["p_value"], [3, 1, 1]), rtol=1e-12)
     # Each stratum is tied in itself: six comparisons, of which each stratum's first rejection takes two.
@@ -243,7 +248,7 @@ def test_averages_over_different_strata_are_not_tied(confused):
     np.testing.assert_allclose(strata["p_value_adjusted"], expected, rtol=1e-12)
     # Without "c" in "y", a and b are compared in both strata and c in one: equality is not transitive.
     del cells[("y", "c")]
-    partly = FairnessTest.from_table(confused(cells, strata=True), metric="accuracy")
+    partly = FairnessTest.from_table(confused(cells, strata=True), metric="accuracy", method="asymptotic")
     pooled = partly.comparisons_[partly.comparisons_["stratum"].isna()]
     assert len(pooled) == 3
     np.testing.assert_allclose(
@@ -255,7 +260,7 @@ def test_an_audit_ties_the_pairs_of_each_feature(confused):
     rng = np.random.default_rng(8)
     race, sex, decided = rng.choice(list("wxyz"), 400), rng.choice(list("fm"), 400), rng.integers(0, 2, 400)
     audit = FairnessAudit.from_predictions(
-        None, decided, sensitive_features={"race": race, "sex": sex}, intersections=False
+        None, decided, sensitive_features={"race": race, "sex": sex}, intersections=False, method="asymptotic"
     )
     rows = audit.comparisons_
     expected = tied_in_parts(rows, "feature", {"race": [6, 3, 3, 3, 2, 1, 0], "sex": [1, 0]})
@@ -312,13 +317,12 @@ def test_an_undefined_ratio_is_a_row_with_p_of_1_and_the_reason(disparity):
     assert (row["ci_low"], row["ci_high"]) == (0.0, np.inf)
     assert row[["disparity", "statistic", "standard_error"]].isna().all()
     assert row["method"].startswith("undefined: both values are 0")
-    # Boschloo's p-value of 0 of 1,000 against 1 of 50, or Fisher's, 50 / 1,050, times twelve.
-    own = test.comparisons_.set_index("group").loc["g0", "p_value"]
-    assert test.p_value_ == pytest.approx(12 * own)
+    # Fisher's p-value of 0 of 1,000 against 1 of 50: of the twelve hypotheses no other one could have been rejected.
+    assert test.adjust_ == "discrete_holm"
+    assert test.p_value_ == pytest.approx(50 / 1050)
+    assert test.p_value_ == run(RARE, compare="to_reference", reference_group="r").p_value_
     if disparity == "odds_ratio":
-        assert own == pytest.approx(50 / 1050)
-    else:
-        assert test.p_value_ == run(RARE, compare="to_reference", reference_group="r").p_value_
+        assert test.comparisons_.set_index("group").loc["g0", "p_value"] == pytest.approx(50 / 1050)
     assert test.method_ == "exact"
     assert len(FairnessTest.from_json(test.to_json()).comparisons_) == 12
 
@@ -330,7 +334,10 @@ def test_a_difference_and_a_ratio_have_as_many_hypotheses(disparity, compare, ad
     rows = RARE[:5]
     test, plain = (run(rows, compare=compare, adjust=adjust, disparity=d) for d in (disparity, "difference"))
     assert len(test.comparisons_) == len(plain.comparisons_)
-    for found in (test, plain):
+    discrete = adjust == "auto" and compare != "to_rest"
+    assert (test.adjust_ == "discrete_holm") == (plain.adjust_ == "discrete_holm") == discrete
+    assert not discrete or test.p_value_ == plain.p_value_
+    for found in () if discrete else (test, plain):
         leading = found.comparisons_["p_value_adjusted"].min() / found.comparisons_["p_value"].min()
         assert leading == pytest.approx({"between_groups": 10, "to_highest": 10, "to_rest": 5}[compare])
 
@@ -408,7 +415,7 @@ def test_adjustments_are_those_of_statsmodels(selected, adjust):
 @pytest.mark.parametrize("adjust", ["fdr_bh", None])
 def test_what_is_not_familywise_still_has_holms_global_p_value(selected, adjust):
     test = FairnessTest.from_table(selected(FOUR), adjust=adjust, **RATE)
-    holm = FairnessTest.from_table(selected(FOUR), **RATE)
+    holm = FairnessTest.from_table(selected(FOUR), adjust="holm", **RATE)
     assert test.p_value_ == holm.p_value_
     assert (test.statistic_, test.disparity_) == (holm.statistic_, holm.disparity_)
     if adjust is None:
@@ -427,7 +434,7 @@ def test_a_p_value_exactly_at_the_level_is_a_rejection(selected):
 def test_strata_are_a_family_of_their_own(confused):
     rng = np.random.default_rng(2)
     groups = {(s, g): tuple(int(v) for v in rng.integers(3, 15, 4)) for s in "xyz" for g in "ab"}
-    test = FairnessTest.from_table(confused(groups, strata=True), metric=["accuracy", "precision"])
+    test = FairnessTest.from_table(confused(groups, strata=True), metric=["accuracy", "precision"], adjust="holm")
     rows = test.comparisons_
     pooled = rows["stratum"].isna()
     for family in (rows[pooled], rows[~pooled]):
@@ -436,3 +443,120 @@ def test_strata_are_a_family_of_their_own(confused):
     assert (pooled.sum(), (~pooled).sum()) == (2, 6)
     assert test.p_value_ == rows.loc[pooled, "p_value_adjusted"].min()
     assert test.disparity_ in list(rows.loc[pooled, "disparity"])
+
+
+# Discrete Holm ------------------------------------------------------------------------------------------------------
+
+
+def adjusted_by_definition(rows):
+    """The sum over what is left of the largest Fisher p-value that each table allows, with a running maximum."""
+    p, sets = [], []
+    for _, x1, d1, x2, d2 in rows:
+        every = [
+            fisher_exact([[x, d1 - x], [x1 + x2 - x, d2 - (x1 + x2 - x)]]).pvalue
+            for x in range(max(0, x1 + x2 - d2), min(d1, x1 + x2) + 1)
+        ]
+        sets.append(np.array(every))
+        p.append(fisher_exact([[x1, d1 - x1], [x2, d2 - x2]]).pvalue)
+    left, largest, out = list(np.argsort(p, kind="stable")), 0.0, np.zeros(len(p))
+    while left:
+        now = p[left[0]] * (1 + 1e-9)
+        largest = max(largest, min(1.0, sum(own[own <= now].max(initial=0.0) for own in (sets[i] for i in left))))
+        out[left.pop(0)] = largest
+    return out
+
+
+SEVEN = {"a": (1, 12), "b": (9, 14), "c": (3, 30), "d": (2, 9), "e": (0, 6), "f": (6, 25), "z": (3, 60)}
+
+
+@pytest.mark.parametrize("adjust", ["auto", "discrete_holm"])
+@pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
+def test_six_exactly_tested_hypotheses_are_adjusted_by_discrete_holm(selected, adjust, disparity):
+    table, asked = selected(SEVEN), RATE | {"compare": "to_reference", "reference_group": "z", "disparity": disparity}
+    test = FairnessTest.from_table(table, adjust=adjust, **asked)
+    rows = test.comparisons_.sort_values("group")
+    assert test.adjust_ == "discrete_holm"
+    expected = adjusted_by_definition([(name, *SEVEN[name], *SEVEN["z"]) for name in "abcdef"])
+    np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-9)
+    # What is shown beside it is the comparison's own exact test, which is not smaller by adjustment.
+    holm = FairnessTest.from_table(table, adjust="holm", **asked)
+    np.testing.assert_array_equal(rows["p_value"], holm.comparisons_.sort_values("group")["p_value"])
+    assert (rows["p_value_adjusted"] >= rows["p_value"] * (1 - 1e-9)).all()
+    assert test.p_value_ == rows["p_value_adjusted"].min()
+    assert "adjusted by" not in test.method_
+    assert type(test).from_json(test.to_json()).adjust_ == "discrete_holm"
+
+
+def test_its_rule_is_the_number_of_hypotheses_whatever_the_outcomes(selected, confused):
+    asked = RATE | {"compare": "to_reference", "reference_group": "z"}
+    five = dict(list(SEVEN.items())[1:])
+    assert FairnessTest.from_table(selected(five), **asked).adjust_ == "holm"
+    assert FairnessTest.from_table(selected(five), adjust="discrete_holm", **asked).adjust_ == "discrete_holm"
+    for exact in ({"method": "asymptotic"}, {"method": "permutation", "n_resamples": 199}, {"margin": 0.01}):
+        assert FairnessTest.from_table(selected(SEVEN), **asked, **exact).adjust_ == "holm"
+    # Without predicted positives precision is undefined: of seven groups' hypotheses, three are left.
+    cells = dict.fromkeys("abcz", (5, 4, 6, 7)) | dict.fromkeys("def", (4, 0, 7, 0))
+    asked = {"metric": "precision", "compare": "to_reference", "reference_group": "z"}
+    with pytest.warns(UndefinedMetricWarning, match="precision of d is undefined"):
+        test = FairnessTest.from_table(confused(cells), **asked)
+    assert len(test.comparisons_) == 3
+    assert test.adjust_ == "discrete_holm"
+
+
+def test_resampled_hypotheses_count_with_their_p_value_in_a_mixed_family():
+    rng = np.random.default_rng(1)
+    group, truth = rng.choice(list("abcd"), 240), rng.integers(0, 2, 240)
+    decided = (rng.random(240) < np.where(group == "a", 0.45, 0.15)).astype(int)
+    test = FairnessTest.from_predictions(
+        truth, decided, sensitive_features=group, metric=["selection_rate", "brier_score"],
+        y_score=rng.random(240), compare="to_rest", n_resamples=199, random_state=0, adjust="discrete_holm",
+    )  # fmt: skip
+    rows = test.comparisons_
+    leading = rows.loc[rows["p_value_adjusted"].idxmin()]
+    events = rows["metric"] == "selection_rate"
+    counts = [(r.group, *(int(decided[m].sum()), int(m.sum()), int(decided[~m].sum()), int((~m).sum())))
+              for r in rows[events].itertuples() for m in [group == r.group]]  # fmt: skip
+    smallest = min(fisher_exact([[x, d - x], [y, e - y]]).pvalue for _, x, d, y, e in counts)
+    alone = adjusted_by_definition(counts)
+    # At the smallest p-value the four resampled hypotheses add four times that value.
+    assert test.p_value_ == pytest.approx(alone.min() + 4 * smallest, rel=1e-6)
+    assert leading["metric"] == "selection_rate"
+
+
+def test_where_only_discrete_holm_rejects_the_interval_ends_at_equality(selected):
+    groups = {"a": (10, 50)} | dict.fromkeys("bcdef", (1, 50))
+    rows = FairnessTest.from_table(selected(groups), **RATE).comparisons_
+    holm = FairnessTest.from_table(selected(groups), adjust="holm", **RATE).comparisons_
+    new = (rows["concern"] & ~holm["concern"]).to_numpy()
+    assert new.sum() == 5
+    assert ((holm.loc[new, "ci_low"] < 0) & (holm.loc[new, "ci_high"] > 0)).all()
+    assert ((rows.loc[new, "ci_low"] == 0) | (rows.loc[new, "ci_high"] == 0)).all()
+    same = ["ci_low", "ci_high"]
+    np.testing.assert_array_equal(rows.loc[~new, same], holm.loc[~new, same])
+
+
+def test_a_breaking_point_reverses_the_verdict_of_discrete_holm():
+    rng = np.random.default_rng(5)
+    group = np.repeat(list("abcd"), [9, 11, 14, 12])
+    for chance, significant in ((0.75, True), (0.3, False)):
+        decided = (rng.random(46) < np.where(group == "a", chance, 0.2)).astype(int)
+
+        def verdict(labels, group=group):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return FairnessTest.from_predictions(None, labels, sensitive_features=group, **RATE)
+
+        test = verdict(decided)
+        assert (test.adjust_, test.concern_) == ("discrete_holm", significant)
+        (found,) = test.breaking_point_.itertuples()
+        fewest = None
+        for n in range(1, 15):
+            for name, label in product("abcd", (0, 1)):
+                at = np.flatnonzero((group == name) & (decided == label))[:n]
+                changed = decided.copy()
+                changed[at] = 1 - label
+                if len(at) == n and verdict(changed).concern_ != significant:
+                    fewest = fewest or n
+            if fewest:
+                break
+        assert found.n_changed == fewest

@@ -71,8 +71,10 @@ def test_within_departments_the_pooled_disparity_reverses(within, berkeley_table
     assert list(strata.index) == list(DEPARTMENTS)
     assert list(strata.index[strata["concern"]]) == ["A"]
     np.testing.assert_allclose(strata["disparity"], A / N - B / M)
-    # A family of its own: Holm over the six strata.
-    assert strata.loc["A", "p_value_adjusted"] == pytest.approx(6 * strata.loc["A", "p_value"])
+    # A family of its own: Holm over the six strata, of which the others' tables allow somewhat smaller p-values only.
+    assert strata.loc["A", ["p_value_adjusted", "p_value"]].astype(float).pipe(lambda p: 5 < p.iloc[0] / p.iloc[1] < 6)
+    holm = FairnessTest.from_table(berkeley_table, adjust="holm", **ADMITTED).comparisons_.set_index("stratum").loc["A"]
+    assert holm["p_value_adjusted"] == pytest.approx(6 * holm["p_value"])
     np.testing.assert_allclose(within.by_group_["value"].unstack("sex").to_numpy().T, [A / N, B / M])
     assert FairnessTest.from_table(berkeley_table, **ADMITTED).p_value_ == within.p_value_
     ratio = FairnessTest.from_table(berkeley_table, disparity="ratio", **ADMITTED)

@@ -10,7 +10,7 @@ from scipy.stats import fisher_exact, hypergeom, ttest_ind
 
 from skfairtest.inference.conditional import stratified_log_p
 from skfairtest.inference.linear_form import Scale
-from skfairtest.inference.multiplicity import holm, holm_discrete
+from skfairtest.inference.multiplicity import holm, tarone_holm
 from skfairtest.inference.sums import MeanSums, RateSums
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
@@ -109,7 +109,7 @@ def false_positives(tables, level):
     out = 0.0
     for several in product(*outcomes):
         log_p = np.log([min(p, 1.0) for _, p in several])
-        if (holm_discrete(log_p, np.log(smallest)) <= np.log(level) + 1e-12).any():
+        if (tarone_holm(log_p, np.log(smallest)) <= np.log(level) + 1e-12).any():
             out += float(np.prod([pmf for pmf, _ in several]))
     return out
 
@@ -138,7 +138,7 @@ FAMILY = st.lists(st.tuples(st.floats(1e-6, 1.0), st.floats(1e-3, 1.0)), min_siz
 def test_discrete_holm_rejects_what_tarone_and_holm_reject(family, level):
     p = np.array([one for one, _ in family])
     smallest = p * [share for _, share in family]
-    found = np.exp(holm_discrete(np.log(p), np.log(smallest)))
+    found = np.exp(tarone_holm(np.log(p), np.log(smallest)))
     assert (found <= np.exp(holm(np.log(p))) * (1 + 1e-9)).all()
     assert (found[tarone(p, smallest, level)] <= level * (1 + 1e-9)).all()
     assert (found >= p * (1 - 1e-12)).all()
@@ -146,4 +146,4 @@ def test_discrete_holm_rejects_what_tarone_and_holm_reject(family, level):
 
 def test_discrete_holm_is_holm_where_any_p_value_can_be_small():
     p = np.log([0.2, 0.001, 0.03, 0.03])
-    np.testing.assert_allclose(holm_discrete(p, np.full(4, -np.inf)), holm(p))
+    np.testing.assert_allclose(tarone_holm(p, np.full(4, -np.inf)), holm(p))

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from skfairtest import CountTable, Rate, SubgroupScan
 from skfairtest.datasets import load_berkeley, load_compas
 from skfairtest.inference.linear_form import Scale
-from skfairtest.inference.multiplicity import holm_discrete
+from skfairtest.inference.multiplicity import tarone_holm
 from skfairtest.inference.sums import MeanSums, RateSums
 from skfairtest.subgroups.scan import GUARANTEES
 
@@ -428,7 +428,7 @@ def test_the_adjustment_is_that_of_the_family_tested():
     own = np.stack([rows["value_group"] * rows["n_group"], rows["n_group"]], axis=1)[:, None]
     rest = np.stack([rows["value_other"] * rows["n_other"], rows["n_other"]], axis=1)[:, None]
     log_p, smallest = RateSums(Scale()).log_p(own, rest, "two-sided")
-    np.testing.assert_allclose(rows["p_value_adjusted"], np.exp(holm_discrete(log_p, smallest)), rtol=1e-9)
+    np.testing.assert_allclose(rows["p_value_adjusted"], np.exp(tarone_holm(log_p, smallest)), rtol=1e-9)
 
 
 def test_accuracy_of_labels_none_of_which_is_positive_is_that_of_the_labels():
