@@ -15,7 +15,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.multiplicity import DISCRETE_FROM
-from skfairtest.inference.power import LARGEST, estimates_power, rate_power, smallest_distances
+from skfairtest.inference.power import estimates_power, rate_power, smallest_distances
 from skfairtest.inference.power_designs import Computed, Design
 from skfairtest.inference.rates import Question
 from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
