@@ -119,7 +119,7 @@ def test_the_notebook_of_the_gallery_shows_reports_frames_and_pictures(browser, 
     browser.open(gallery[theme], scheme="light")
     assert browser.run("return document.querySelectorAll('.skfairtest').length") == 2
     assert browser.run("return document.querySelectorAll('.jp-OutputArea-output img').length") == 1
-    assert browser.run("return document.querySelectorAll('.jp-OutputArea-output table.dataframe').length") == 2
+    assert browser.run("return document.querySelectorAll('.jp-OutputArea-output table.dataframe').length") == 3
     tables = CONTRASTS.replace(".skfairtest *", ".skfairtest *, table.dataframe *")
     assert [found for found in browser.run(tables) if found[0] < 4.5] == []
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from benchmarks import individual
+from benchmarks.designs.individual import SOURCES
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import (
     FairnessAudit,
@@ -23,6 +23,7 @@ from skfairtest.cli.app import run
 from skfairtest.individual import people as people_
 from skfairtest.individual.features import read_features
 from skfairtest.individual.people import ranges_of, scale_of
+from tests.individual import real_tables
 
 
 def draw(n, seed):
@@ -348,12 +349,12 @@ def test_no_finding_is_no_proof(report):
     assert test.sentences()[:2] == (first, second)
 
 
-@pytest.fixture(scope="module", params=list(individual.SOURCES))
+@pytest.fixture(scope="module", params=list(SOURCES))
 def found(request):
     """The models of a data set, and samples of its people."""
     if not (data_folder() / "adult.csv.gz").exists():
         pytest.skip("the raw data are not here")
-    return individual.run(request.param, 6, np.random.default_rng(1))
+    return real_tables.judged(request.param, 6, np.random.default_rng(1))
 
 
 @pytest.mark.slow
