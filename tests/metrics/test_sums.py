@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from fairlearn.metrics import MetricFrame
 from sklearn.metrics import make_scorer
+from statsmodels.regression.linear_model import WLS
 
 from skfairtest import FairnessTest, MeanOf, PairedFairnessTest, RatioOfSums, ScoreMetric, SignificanceFrame
 from skfairtest.metrics import Jackknife, Robust, resolve_metrics
@@ -58,7 +58,7 @@ def _tested(y_true=CLAIMS, y_pred=PREMIUM, groups=GROUP, **given):
 def test_a_ratio_and_its_error_are_those_of_a_weighted_regression_through_the_origin(weight, cluster):
     w = np.ones(N) if weight is None else weight
     # Regressed with weights w / d on the denominators alone, the slope is the ratio of sums.
-    model = sm.WLS(CLAIMS, PREMIUM, weights=w / PREMIUM).fit()
+    model = WLS(CLAIMS, PREMIUM, weights=w / PREMIUM).fit()
     robust = model.get_robustcov_results(
         **(
             {"cov_type": "HC0"}
