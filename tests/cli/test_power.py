@@ -33,10 +33,10 @@ ODDS = {"true_positive_rate": (0.7, 0.9), "false_positive_rate": (0.1, 0.2)}
             "a test of 60 people in group 1 and 200 people in group 2 will detect a disparity with a probability of ",
         ),
         (
-            [*("--metric", "true_positive_rate", "--rate", "0.1", "--rate", "0.9", "--base-rate", "0.8"),
+            [*("--metric", "true_positive_rate", "--rate", "0.02", "--rate", "0.98", "--base-rate", "0.9"),
              *("--share", "1", "--share", "3", "--disparity", "ratio", "--power", "0.5", "--compare", "to_rest")],
             required_sample_size,
-            {"metric": "true_positive_rate", "rates": (0.1, 0.9), "shares": (1, 3), "base_rates": 0.8, "power": 0.5,
+            {"metric": "true_positive_rate", "rates": (0.02, 0.98), "shares": (1, 3), "base_rates": 0.9, "power": 0.5,
              "disparity": "ratio", "compare": "to_rest"},
             "to detect a disparity with a probability of 50%",
         ),
