@@ -93,14 +93,8 @@ def test_a_link_to_a_state_shares_its_lock_and_stays_a_link(tmp_path, week):
             ["--y-pred", "hired", "--sensitive", "truth"],
             "--sensitive[0] of the batch is 'truth', and of earlier batches it was 'sex'",
         ),
-        (
-            ["--y-pred", "truth", "--sensitive", "sex"],
-            "is 'truth', and of earlier batches it was 'hired'",
-        ),
-        (
-            ["--y-score", "score", "--sensitive", "sex"],
-            "is 'score', and of earlier batches it was 'hired'",
-        ),
+        (["--y-pred", "truth", "--sensitive", "sex"], "is 'truth', and of earlier batches it was 'hired'"),
+        (["--y-score", "score", "--sensitive", "sex"], "is 'score', and of earlier batches it was 'hired'"),
     ],
 )
 def test_a_batch_of_other_columns_is_refused(tmp_path, capsys, options, says):
