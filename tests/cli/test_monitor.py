@@ -170,7 +170,9 @@ def test_labels_come_later_under_the_name_of_their_batch(tmp_path, week, capsys)
 
 def test_the_page_and_the_section_are_those_of_the_class(tmp_path, week):
     state = tmp_path / "state.json"
-    for number in range(5):
+    for number in range(3):
+        monitor(state, week(number))
+    for number in (3, 4):  # the second one replaces what the first has written
         monitor(state, week(number), "--html", str(tmp_path / "page.html"), "--markdown", str(tmp_path / "card.md"))
     assert (tmp_path / "card.md").read_text() == SequentialFairnessTest.from_json(state).to_markdown()
     assert "<svg" in (tmp_path / "page.html").read_text()
