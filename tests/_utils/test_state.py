@@ -67,28 +67,31 @@ def test_what_is_made_later_is_made_once():
         waiting.frame  # noqa: B018
 
 
-@pytest.fixture(scope="module")
-def fitted():
+#: Tests that JSON holds, and others: fits of people, each of a model that is fitted.
+WRITTEN = (
+    lambda model, X, y, given: FairnessTest(model).fit(X, y, **given),
+    lambda model, X, y, given: FairnessTest(model, metric="mean_prediction", n_resamples=99).fit(X, y, **given),
+    lambda model, X, y, given: PairedFairnessTest(model, model).fit(X, y, **given),
+    lambda model, X, y, given: CorrelationFairnessTest(model, n_resamples=99).fit(X, y, sensitive_features=X[:, 1]),
+    lambda model, X, y, given: AdjustedFairnessTest(model).fit(X, y, **given, covariates=X[:, :2]),
+    lambda model, X, y, given: SubgroupScan(model, n_resamples=99).fit(X, y, **given),
+)
+OTHERS = (
+    lambda model, X, y, given: FairnessAudit(model, scan=True, individual=True, impact=True, n_resamples=99).fit(
+        X, y, sensitive_features={"q": given["sensitive_features"], "r": X[:, 2] > 0}
+    ),
+    lambda model, X, y, given: IndividualFairnessTest(model).fit(X, y, **given),
+    lambda model, X, y, given: AuditedClassifier(LogisticRegression()).fit(X, y, **given),
+)
+
+
+def fitted(made):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 4))
     y, groups = (X[:, 0] > 0).astype(int), np.where(rng.random(300) < 0.5, "a", "b")
-    model = LogisticRegression().fit(X, y)
-    given = {"sensitive_features": groups}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few people
-        return [
-            FairnessTest(model).fit(X, y, **given),
-            FairnessTest(model, metric="mean_prediction", n_resamples=99).fit(X, y, **given),
-            FairnessAudit(model, scan=True, individual=True, impact=True, n_resamples=99).fit(
-                X, y, sensitive_features={"q": groups, "r": X[:, 2] > 0}
-            ),
-            PairedFairnessTest(model, model).fit(X, y, **given),
-            CorrelationFairnessTest(model, n_resamples=99).fit(X, y, sensitive_features=X[:, 1]),
-            AdjustedFairnessTest(model).fit(X, y, **given, covariates=X[:, :2]),
-            SubgroupScan(model, n_resamples=99).fit(X, y, **given),
-            IndividualFairnessTest(model).fit(X, y, **given),
-            AuditedClassifier(LogisticRegression()).fit(X, y, **given),
-        ]
+        return [each(LogisticRegression().fit(X, y), X, y, {"sensitive_features": groups}) for each in made]
 
 
 def same(one, other):
@@ -103,15 +106,15 @@ def same(one, other):
 
 
 @pytest.mark.slow
-def test_fitted_objects_are_kept_by_skops(fitted):
+def test_fitted_objects_are_kept_by_skops():
     skops = pytest.importorskip("skops.io")
-    for each in fitted:
+    for each in fitted(WRITTEN + OTHERS):
         kept = skops.dumps(each)
         same(each, skops.loads(kept, trusted=skops.get_untrusted_types(data=kept)))
 
 
 @pytest.fixture(scope="module")
-def described(fitted):
+def described():
     """Fitted tests that JSON holds, with labels, strata and margins of several types, and a metric of a user."""
     rng = np.random.default_rng(0)
     decided, likely, days = rng.integers(0, 2, 300), rng.random(300), pd.to_datetime(["2026-01-01", "2026-05-01"])
@@ -129,8 +132,7 @@ def described(fitted):
             decided, decided, sensitive_features=rng.choice(["a", "b"], 300), n_resamples=99, random_state=0,
             metric=Rate("own", event=lambda y_true, y_pred: y_pred == 1),
         )  # fmt: skip
-    kinds = (FairnessTest, PairedFairnessTest, CorrelationFairnessTest, AdjustedFairnessTest, SubgroupScan)
-    return [each for each in fitted if isinstance(each, kinds)] + [unknown, of_days, own]
+    return [*fitted(WRITTEN), unknown, of_days, own]
 
 
 def test_tests_are_read_from_json_as_they_were(described):

@@ -4,8 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from sklearn.linear_model import LinearRegression
+from statsmodels.regression.linear_model import OLS
+from statsmodels.tools import add_constant
 
 from skfairtest import AdjustedFairnessTest
 from skfairtest.adjusted.statistics import Residuals, Strength, strongest
@@ -43,9 +44,7 @@ def people(n=400, seed=0):
 
 def shares(outcome, given, added):
     """The share of what some columns leave that one more explains, by least squares."""
-    short, full = (
-        sm.OLS(outcome, sm.add_constant(np.column_stack(columns))).fit() for columns in (given, [*given, added])
-    )
+    short, full = (OLS(outcome, add_constant(np.column_stack(columns))).fit() for columns in (given, [*given, added]))
     return 1 - full.ssr / short.ssr
 
 
@@ -53,8 +52,8 @@ def shares(outcome, given, added):
 def test_the_bias_is_the_change_when_the_confounder_is_put_back(seed):
     x, z, group, outcome = people(seed=seed)
     member = group.astype(float)
-    left = [sm.OLS(of, sm.add_constant(x)).fit().resid for of in (outcome, member)]
-    long = sm.OLS(outcome, sm.add_constant(np.column_stack([member, x, z]))).fit().params[1]
+    left = [OLS(of, add_constant(x)).fit().resid for of in (outcome, member)]
+    long = OLS(outcome, add_constant(np.column_stack([member, x, z]))).fit().params[1]
     known = Strength("z", shares(outcome, [member, x], z), shares(member, [x], z))
     short = Residuals(*left)
     assert abs(short.coefficient - long) == pytest.approx(short.spread * known.factor)

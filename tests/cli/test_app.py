@@ -27,7 +27,9 @@ HOSTILE = [
 ]
 BOTH = ["--y-true", "truth", "--y-pred", "pred"]
 SEX = [*BOTH, "--sensitive", "sex"]
-DEMOGRAPHIC = ["--y-pred", "pred", "--metric", "demographic_parity"]
+RATE = ["FILE", "--y-pred", "pred", "--sensitive", "sex", "--metric", "selection_rate"]
+TWO_MODELS = ["compare", *RATE, "--y-pred"]
+RATES_OF_TWO = ["power", "--rate", "0.3", "--rate", "0.5"]
 COMMANDS = ["demo", "audit", "report", "scan", "impact", "compare", "monitor", "power", "metrics"]
 NUMBERS = ["value_group", "value_other", "disparity", "p_value", "p_value_adjusted", "ci_low", "ci_high"]
 
@@ -37,8 +39,9 @@ def people(tmp_path):
     """A file with a disparity by sex and none by city."""
     sex = np.repeat(["f", "m"], 60)
     columns = {"sex": sex, "city": np.tile(["x", "y"], 60), "truth": np.tile([0, 0, 1, 1], 30)}
+    columns |= {"pred": np.where(sex == "f", 0, 1), "word": np.where(sex == "f", "no", "yes")}
     path = tmp_path / "people.csv"
-    pd.DataFrame({"id": range(120), **columns, "pred": np.where(sex == "f", 0, 1)}).to_csv(path, index=False)
+    pd.DataFrame({"id": range(120), **columns}).to_csv(path, index=False)
     return path
 
 
@@ -170,6 +173,45 @@ def test_the_report_says_what_a_positive_prediction_means_and_who_is_worse_off(p
         (["audit", "FILE", *SEX, "--html", "a", "--json", "./a"], "is the file that --html writes"),
         (["audit", "FILE", *BOTH, "--sensitive", "a\x1b[31m\nb"], r"a\x1b[31m"),
         (["compare", "FILE", "--y-true", "truth", "--y-pred", "pred", "--sensitive", "sex"], "two or more different"),
+        ([*TWO_MODELS, "pred"], "--y-pred: name two or more different columns"),
+        ([*TWO_MODELS, "truth", "--margin", "3"], "--margin must be a number of at least 0 and below 1"),
+        ([*TWO_MODELS, "word"], "the candidate's predictions holds 'no', 'yes': a number never equals text"),
+        (["impact", "FILE", "--sensitive", "sex"], "--y-pred (decisions) or --y-score"),
+        (["impact", "FILE", "--y-pred", "word", "--sensitive", "sex"], "--pos-label is needed"),
+        (["impact", *RATE[:-2], "--smallest-share", "1"], "--smallest-share must be at least 0 and below 1"),
+        (["scan", *RATE, "--max-depth", "0"], "--max-depth must be an integer of at least 1"),
+        (["scan", *RATE, "--compare", "in_context"], "--compare 'in_context' compares people who share values of"),
+        (["scan", *RATE, "--metric", "roc_auc", "--y-score", "id", "--y-true", "truth"], "is no rate and no mean"),
+        (["scan", *RATE, "--feature", "nowhere"], "nowhere"),
+        (["audit", *RATE, "--scan", "nowhere"], "nowhere"),
+        (
+            ["audit", *RATE, "--scan", "id", "--weight", "truth"],
+            "--scan counts each person once and alone, and takes no --weight",
+        ),
+        (["power"], "--rate is missing: give it once per group"),
+        ([*RATES_OF_TWO, "--n", "50", "--power", "0.8"], "leave out --n for the people needed"),
+        (["power", "--rate", "0.3", "--rate", "much"], "must be a number such as 0.3"),
+        (["power", "--rate", "0.3", "--rate", "0.3"], "no power at any size"),
+        ([*RATES_OF_TWO, "--metric", "mean_prediction"], "--rate of --metric 'mean_prediction' must be pairs"),
+        (
+            [*RATES_OF_TWO, "--n", "50", "--n", "60", "--n", "70"],
+            "--rate and --n must have one value per group; found 2 and 3",
+        ),
+        ([*RATES_OF_TWO, "--base-rate", "0.5"], "--base-rate"),
+        ([*RATES_OF_TWO, "--metric", "nope"], "--metric 'nope' is unknown"),
+        (
+            [*RATES_OF_TWO, "--metric", "equalized_odds"],
+            "--rate must be given as NAME=VALUE for --metric 'equalized_odds'",
+        ),
+        (
+            ["power", "--rate", "a=0.3", "--rate", "a=0.5", "--rate", "b=0.5"],
+            "--rate must be given as NAME=VALUE with the keys",
+        ),
+        ([*RATES_OF_TWO, "--margin", "a:b"], "--margin must be a number such as 0.05, or LOW:HIGH"),
+        (
+            [*RATES_OF_TWO, "--alternative", "equivalence"],
+            "--margin is missing: --alternative 'equivalence' needs",
+        ),
         (
             ["monitor", "state.json", "--batch", "/dev/null", "--y-pred", "pred", "--sensitive", "sex"],
             "--name is missing",

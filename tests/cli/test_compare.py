@@ -96,20 +96,3 @@ def test_every_format_says_what_the_class_says_and_parquet_is_read_alike(people,
     assert "line runs from a (hollow circle) to b" in files["html"].read_text()
     for written in (text, files["html"].read_text(), files["markdown"].read_text()):
         assert "smaller in size under b" in written
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--y-pred", "a", "--y-pred", "a", *ASKED], "--y-pred: name two or more different columns"),
-        ([*AB, *ASKED, "--margin", "3"], "--margin must be a number of at least 0 and below 1"),
-        (
-            ["--y-pred", "a", "--y-pred", "word", *ASKED],
-            "the candidate's predictions holds 'no', 'yes': a number never equals text",
-        ),
-    ],
-)
-def test_bad_input_is_one_line_that_says_what_to_do(people, capsys, options, message):
-    assert compare(people, *options) == 2
-    error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert message in error

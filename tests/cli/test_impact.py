@@ -78,19 +78,6 @@ def test_an_audit_has_the_same_tables_on_request(people, tmp_path, capsys):
     assert "Impact table" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--sensitive", "sex"], "--y-pred (decisions) or --y-score"),
-        (["--y-pred", "hired", "--sensitive", "sex"], "--pos-label is needed"),
-        ([*HIRED, "--smallest-share", "1"], "--smallest-share must be at least 0 and below 1"),
-    ],
-)
-def test_bad_input_is_one_line(people, capsys, options, message):
-    assert impact(people, *options) == 2
-    assert message in capsys.readouterr().err
-
-
 def test_lists_of_which_one_is_chosen_are_strata(tmp_path, capsys):
     rows = [f"{place},{sex},{int(sex == ('m' if place % 4 else 'f'))}" for place in range(60) for sex in "fm"]
     path = tmp_path / "lists.csv"

@@ -54,22 +54,6 @@ def test_every_format_says_what_the_class_says(people, capsys, tmp_path):
     assert "age 20 to 29, sex = f" in files["markdown"].read_text()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([*ASKED, "--max-depth", "0"], "--max-depth must be an integer of at least 1"),
-        ([*ASKED, "--compare", "in_context"], "--compare 'in_context' compares people who share values of"),
-        ([*ASKED, "--metric", "roc_auc", "--y-score", "pred", "--y-true", "truth"], "is no rate and no mean"),
-        ([*ASKED, "--feature", "nowhere"], "nowhere"),
-    ],
-)
-def test_bad_input_is_named_by_its_option(people, capsys, options, message):
-    assert scan(people, *options) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.count("\n") == 1
-
-
 def test_numbers_are_cut_beside_the_name_of_what_is_missing(people, capsys):
     rows = pd.read_csv(people, dtype=str)
     rows.loc[:199, "age"] = "unknown"
@@ -92,15 +76,3 @@ def test_an_audit_has_a_section_about_subgroups(people, capsys):
     assert "age 20 to 29, sex = f" in capsys.readouterr().out
     assert run([*asked, "--scan", "sex", "--scan", "age", "--metric", "selection_rate"]) == without
     assert "Further subgroups" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--scan", "nowhere"], "nowhere"),
-        (["--scan", "age", "--weight", "truth"], "--scan counts each person once and alone, and takes no --weight"),
-    ],
-)
-def test_a_scan_beside_an_audit_that_cannot_be_made(people, capsys, options, message):
-    assert run(["audit", str(people), "--y-pred", "pred", "--sensitive", "sex", *options]) == 2
-    assert message in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """Fisher's exact test of two groups, against SciPy and against exact rational arithmetic."""
 
 from fractions import Fraction
-from math import comb, exp, log, log10
+from math import comb, exp, log
 
 import numpy as np
 import pytest
@@ -53,30 +53,20 @@ def exact_fisher(x1, d1, x2, d2, alternative):
     return exact_p(x1, d1, x2, d2, chosen)
 
 
-def exact_score(x1, d1, x2, d2):
-    m, observed = x1 + x2, abs(x1 * d2 - x2 * d1)
-    return exact_p(x1, d1, x2, d2, lambda x, w: abs(x * d2 - (m - x) * d1) >= observed)
-
-
 @REPEATABLE
-@given(tables(), st.sampled_from(ALTERNATIVES))
+@given(tables(largest=400), st.sampled_from(ALTERNATIVES))
 @example((0, 1, 1, 1), "two-sided")  # one person in a group
 @example((1, 1, 0, 0), "greater")  # nobody in the other
 @example((0, 10, 0, 20), "two-sided")  # no event at all
 @example((10, 10, 20, 20), "less")  # nothing but events
 @example((10, 10, 0, 20), "two-sided")  # complete separation
 @example((5, 10, 5, 10), "two-sided")  # the observed table is the mode
-def test_the_p_value_is_fisher_exacts(table, alternative):
+def test_the_p_value_is_the_exact_fraction_and_scipys(table, alternative):
+    expected = log_of(exact_fisher(*table, alternative))
+    assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-12, abs=1e-12)
     x1, d1, x2, d2 = table
     scipy = fisher_exact([[x1, d1 - x1], [x2, d2 - x2]], alternative=alternative).pvalue
     assert exp(conditional_log_p(*table, alternative)) == pytest.approx(scipy, rel=1e-10, abs=0)
-
-
-@REPEATABLE
-@given(tables(largest=400), st.sampled_from(ALTERNATIVES))
-def test_the_p_value_is_the_exact_fraction(table, alternative):
-    expected = log_of(exact_fisher(*table, alternative))
-    assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -90,6 +80,7 @@ def test_the_p_value_is_the_exact_fraction(table, alternative):
         ((1000, 1000, 0, 1000), -600),  # far below the smallest float, about 1e-308
         ((1990, 2000, 9, 3000), -1300),
         ((29, 30, 40, 5000), -50),
+        ((805, 1795, 349, 1488), -37),  # ProPublica (2016): false positives of black and of white defendants
     ],
 )
 def test_far_tails_equal_exact_integers(table, magnitude, alternative):
@@ -99,56 +90,11 @@ def test_far_tails_equal_exact_integers(table, magnitude, alternative):
         assert expected / log(10) < magnitude
 
 
-def test_compas_false_positive_rates_of_black_and_white_defendants():
-    # Counts: ProPublica, "How we analyzed the COMPAS recidivism algorithm" (2016), two-year table: false positives 805
-    # of 1,795 black and 349 of 1,488 white defendants who did not reoffend. The p-value: integers of about 3,000 bits.
-    table = (805, 1795, 349, 1488)
-    for alternative in ("two-sided", "greater"):
-        expected = log_of(exact_fisher(*table, alternative))
-        assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-13)
-    assert conditional_log_p(*table) / log(10) == pytest.approx(-37.3, abs=0.05)
-    assert exp(conditional_log_p(*table)) == pytest.approx(fisher_exact([[805, 990], [349, 1139]]).pvalue, rel=1e-8)
-
-
 def test_the_tea_lady_is_fishers_own_example():
     # Fisher (1935), The Design of Experiments: 3 of 4 cups right, one-sided 17/70; Agresti (2002), table 3.8:
     # two-sided 34/70.
     assert exp(conditional_log_p(3, 4, 1, 4, "greater")) == pytest.approx(17 / 70, rel=1e-13)
     assert exp(conditional_log_p(3, 4, 1, 4)) == pytest.approx(34 / 70, rel=1e-13)
-
-
-def test_equal_rates_are_never_evidence():
-    for table in [(5, 10, 5, 10), (3, 6, 50, 100), (0, 4, 0, 9), (4, 4, 9, 9)]:
-        assert conditional_log_p(*table) == pytest.approx(0.0, abs=1e-14)
-
-
-@REPEATABLE
-@given(tables(largest=150))
-def test_swapping_the_groups_swaps_the_one_sided_p_values(table):
-    x1, d1, x2, d2 = table
-    swapped = (x2, d2, x1, d1)
-    for here, there in [("two-sided", "two-sided"), ("greater", "less"), ("less", "greater")]:
-        assert conditional_log_p(*table, here) == pytest.approx(
-            conditional_log_p(*swapped, there), rel=1e-11, abs=1e-11
-        )
-
-
-@REPEATABLE
-@given(tables(largest=150))
-def test_swapping_event_and_non_event_swaps_the_one_sided_p_values(table):
-    x1, d1, x2, d2 = table
-    other = (d1 - x1, d1, d2 - x2, d2)
-    for here, there in [("two-sided", "two-sided"), ("greater", "less"), ("less", "greater")]:
-        assert conditional_log_p(*table, here) == pytest.approx(conditional_log_p(*other, there), rel=1e-11, abs=1e-11)
-
-
-@REPEATABLE
-@given(tables(largest=120))
-def test_the_one_sided_p_values_share_the_observed_outcome(table):
-    x1, d1, x2, d2 = table
-    total = exp(conditional_log_p(*table, "greater")) + exp(conditional_log_p(*table, "less"))
-    observed = comb(d1, x1) * comb(d2, x2) / comb(d1 + d2, x1 + x2)
-    assert total == pytest.approx(1 + observed, rel=1e-11)
 
 
 def test_a_log_p_value_is_never_positive_nor_undefined():
@@ -174,12 +120,3 @@ def test_the_support_holds_every_possible_split_of_the_events():
     assert support(5, 3, 4) == (1, 4)
     assert support(5, 3, 8) == (5, 5)
     assert support(0, 3, 2) == (0, 0)
-
-
-def test_p_values_in_the_doubly_logarithmic_range_order_by_evidence():
-    # 1e-600 and 1e-1200 are both 0 as floats; their logarithms are not equal.
-    few = conditional_log_p(1000, 1000, 0, 1000)
-    many = conditional_log_p(2000, 2000, 0, 2000)
-    assert many < few < log(1e-300)
-    # Two-sided, complete separation is two outcomes of probability 1 / C(2000, 1000) = 4.88e-601 each.
-    assert few / log(10) == pytest.approx(log10(2) - log10(comb(2000, 1000)), rel=1e-12)

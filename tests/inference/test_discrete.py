@@ -5,7 +5,6 @@ from math import comb, log, log10
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from skfairtest.inference._discrete import (
     binomial_log_pmf,
@@ -89,13 +88,6 @@ def test_a_billion_people_keep_the_probability_of_the_mode():
 def test_without_events_or_without_non_events_there_is_one_outcome():
     np.testing.assert_array_equal(hypergeometric_log_pmf([0, 4], 4, 6, [0, 10]), [0.0, 0.0])
     assert hypergeometric_log_pmf(0, 0, 6, 3) == pytest.approx(0.0, abs=1e-14)
-
-
-def test_hypergeometric_probabilities_agree_with_scipy():
-    x = np.arange(0, 41)
-    np.testing.assert_allclose(
-        hypergeometric_log_pmf(x, 60, 90, 40), stats.hypergeom.logpmf(x, 150, 60, 40), atol=1e-11
-    )
 
 
 def test_stirling_errors_are_what_the_factorial_leaves():

@@ -95,11 +95,6 @@ def test_resampled_counts_are_binomial():
     assert chisquare(np.append(counts[:8], counts[8:].sum()), expected).pvalue > 1e-3
 
 
-def test_one_seed_gives_one_sequence():
-    for kind in (lambda r: permuted(TABLE, [[0, 1], [2, 3]], 40, r), lambda r: bootstrapped(TABLE[0], 40, r)):
-        np.testing.assert_array_equal(together(kind(rng(7))), together(kind(rng(7))))
-
-
 def test_chunks_add_up_and_stay_small():
     for shape, number in [((2, 3, 4), 9999), ((100, 20, 50), 999), ((10**4, 10, 100), 3), ((1, 2, 2), 1)]:
         sizes = list(chunks(shape, number))

@@ -74,13 +74,6 @@ def test_a_subset_larger_than_everyone_is_an_error(n_first):
         memberships(5, n_first, 1, np.random.default_rng())
 
 
-def test_the_same_seed_draws_the_same():
-    for draw in (lambda rng: memberships(1234, 432, 50, rng), lambda rng: resampled_counts(1234, 50, rng)):
-        first, second, other = (draw(np.random.default_rng(seed)) for seed in (7, 7, 8))
-        assert (first == second).all()
-        assert (first != other).any()
-
-
 def test_bootstrap_counts_are_multinomial():
     n, draws = 4, 40_000
     rows = resampled_counts(n, draws, np.random.default_rng(9))

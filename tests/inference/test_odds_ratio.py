@@ -79,19 +79,6 @@ def test_tails_at_the_limits_are_the_errors(counts, error):
         assert below == pytest.approx(error, rel=1e-6)
 
 
-@settings(deadline=None)
-@given(strata())
-def test_swapped_groups_have_reciprocals(counts):
-    x1, d1, x2, d2 = counts
-    estimate, swapped = conditional_estimate(*counts), conditional_estimate(x2, d2, x1, d1)
-    with np.errstate(divide="ignore"):
-        assert swapped == pytest.approx(np.float64(1) / estimate, rel=1e-6)
-        low, high = conditional_limits(*counts, 0.025, 0.025)
-        assert conditional_limits(x2, d2, x1, d1, 0.025, 0.025) == pytest.approx(
-            (np.float64(1) / high, np.float64(1) / low), rel=1e-6
-        )
-
-
 @pytest.mark.parametrize("table", [(8, 10, 1, 6), (3, 4, 1, 4), (141, 340, 1854, 3623), (1, 500, 3, 20_000)])
 def test_one_stratum_is_that_of_scipy(table):
     x1, d1, x2, d2 = table

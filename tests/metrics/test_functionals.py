@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from sklearn.metrics import (
     average_precision_score,
     balanced_accuracy_score,
@@ -18,6 +17,7 @@ from sklearn.metrics import (
     recall_score,
     roc_auc_score,
 )
+from statsmodels.regression.linear_model import OLS, WLS
 
 from skfairtest.metrics import Bootstrap, Evaluated, Jackknife, Mean, Robust, Share
 from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, OfLabels
@@ -543,7 +543,7 @@ CLUSTER = np.array([0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 5])
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 def test_the_cluster_robust_variance_of_a_mean_is_that_of_a_regression_on_a_constant(weight):
     value, variance = Robust(Mean(Z), weight, CLUSTER).moments(np.ones(K))
-    fit = sm.WLS(Z, np.ones(K), weights=np.ones(K) if weight is None else weight).fit(
+    fit = WLS(Z, np.ones(K), weights=np.ones(K) if weight is None else weight).fit(
         cov_type="cluster", cov_kwds={"groups": CLUSTER}
     )
     assert float(value) == pytest.approx(fit.params[0])
@@ -565,7 +565,7 @@ def test_the_difference_within_clusters_has_the_error_of_a_regression():
     cluster = np.repeat(np.arange(4), 3)
     found = Robust(Mean(Z), None, cluster).pair(side, 1 - side)
     variance = found.first_variance + found.second_variance - 2 * found.covariance
-    fit = sm.OLS(Z, np.column_stack([np.ones(K), side])).fit(
+    fit = OLS(Z, np.column_stack([np.ones(K), side])).fit(
         cov_type="cluster", cov_kwds={"groups": cluster, "use_correction": False}
     )
     assert float(found.first - found.second) == pytest.approx(fit.params[1])
