@@ -136,7 +136,7 @@ def inventory_file(found):
          *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))]
         for each in found
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n")
+    return pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n").replace(r"\|", "|")
 
 
 def index_page(titles, found):
@@ -144,15 +144,22 @@ def index_page(titles, found):
     out = [
         "# The sources, reproduced",
         "",
-        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One file]({INVENTORY}.csv) lists "
-        "every claim with its place in the source, the published figure and ours. The claims were listed before "
-        "anything was compared (`benchmarks/reproduce/expected/*.toml`); what a source prints twice is counted once.",
+        f"{totals_sentence(found)} Each page begins with what is not reproduced. The table at the end ([as a file]"
+        f"({INVENTORY}.csv)) lists every claim with its place in the source, the published figure and ours. The claims "
+        "are quoted in `benchmarks/reproduce/expected/*.toml`; what a source prints twice is counted once.",
         "",
         RULE,
         "",
         sources_table(found),
         "",
         *(f"- [{title}]({name}.md)" for name, title in titles.items()),
+        "",
+        "## Every claim",
+        "",
+        "```{csv-table}",
+        f":file: {INVENTORY}.csv",
+        ":header-rows: 1",
+        "```",
         "",
         "```{toctree}",
         ":maxdepth: 1",
