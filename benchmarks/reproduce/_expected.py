@@ -1,8 +1,8 @@
 """What the sources claim, read from `expected`, and what of it is reproduced: one rule for every number.
 
-A file of `expected` is the inventory of one source, quoted from its text. Each claim has its
-place and the words that hold it, and what is claimed: a `number` that nothing random is in, a `rate` of so many
-repetitions, a `mean` (of one repetition: a single run) or a `deviation` over them, a `statement`, or a `figure` whose values the text does not have. A
+A file of `expected` is the inventory of one source, quoted from its text. Each claim has its place and the words that
+hold it, and what is claimed: a `number` that nothing random is in, a `rate` of so many repetitions, a `mean` (of one
+repetition: a single run) or a `deviation` over them, a `statement`, or a `figure` without values in the text. A
 `setting` is an input, not a claim. `repeats` names the claim that says the same; it is counted there. `means` is how a
 word of a statement is read, which the source does not say: a value, and the words for it. `drawn` is where the page has
 a figure of ours. Deviations and shares of ten repetitions are listed and not counted: almost any value is within their
@@ -192,7 +192,7 @@ def _remarks(claim, rows):
         return "; ".join([*reasons, *_readings_of_words(claim)])
     (row, *_), (value, _) = rows, value_of(claim.printed)
     error = combined_error(claim, value, row)
-    off = f"{abs(row.ours - value) / error:.1f} errors, {abs(row.ours / value - 1):.0%} off" if error else ""
+    off = f"{abs(row.ours - value) / error:.1f} errors, {abs(row.ours / value - 1):.1%} off" if error else ""
     return "; ".join(filter(None, [off, row.why]))
 
 

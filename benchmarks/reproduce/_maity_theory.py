@@ -76,11 +76,11 @@ def dual(rng, people=6, points=12, radius=0.1):
     loss, cost = np.log1p(np.exp(2 * place)), np.subtract.outer(place[:people], place) ** 2
     each = np.kron(np.eye(people), np.ones(points))
     primal = linprog(-np.tile(loss, people), cost.reshape(1, -1), [radius], each, np.full(people, 1 / people))
-    least = minimize_scalar(
-        lambda penalty: penalty * radius + (loss - penalty * cost).max(axis=1).mean(), (0, 50), bounds=(0, 50),
-        method="bounded", options={"xatol": 1e-10},
-    )  # fmt: skip
-    return -primal.fun, least.fun
+
+    def bound(penalty):
+        return penalty * radius + (loss - penalty * cost).max(axis=1).mean()
+
+    return -primal.fun, minimize_scalar(bound, bounds=(0, 50), options={"xatol": 1e-10}).fun
 
 
 def error_rates(rng):
@@ -134,7 +134,8 @@ def rows(seed):
              answers="theory.euler"),
         said("3: no loss falls", smallest >= 1, f"smallest ratio {smallest:.4f}", answers="theory.increase"),
         said("3: T_n of losses times .1, 1, 2 and 10 with lambda fixed", np.ptp(fixed) < 1e-3,
-             ", ".join(f"{value:.3f}" for value in fixed), answers="theory.scale"),
+             "T_n of losses times .1, 1, 2 and 10: " + ", ".join(f"{value:.3f}" for value in fixed),
+             answers="theory.scale"),
         said("3: the same with lambda times the factor and time over it", np.ptp(scaled) < 1e-3,
              ", ".join(f"{value:.3f}" for value in scaled), answers="theory.scale",
              reading="lambda multiplied too, and steps divided"),

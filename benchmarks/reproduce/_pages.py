@@ -94,16 +94,13 @@ def compared_sections(source, found):
 
 
 def own_sections(document):
-    """Yield the lines about figures that nobody published: beside another computation, or ours alone."""
+    """Yield the lines about figures that are compared with another computation."""
     rows = [Row(**row) for row in document["rows"]]
     checked = [row for row in rows if row.other is not None]
     if checked:
         shown = [[row.what, row.other, row.ours, row.within, row.why] for row in checked]
         head = ["figure", "another computation", "ours", "distance allowed", "remark"]
         yield from ["### Cross-checks", "", words_table(head, shown), ""]
-    alone = [[row.what, row.ours, row.why] for row in rows if row.other is None and not row.answers]
-    if alone:
-        yield from ["### Ours alone", "", words_table(["figure", "ours", "remark"], alone), ""]
 
 
 def module_sections(module, name, document):

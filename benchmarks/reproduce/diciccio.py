@@ -22,8 +22,8 @@ statistic, and test logistic regressions on COMPAS and Adult.
 
 Where a number is not reproduced as the text has it, another reading may give it; such readings were looked for after
 the numbers were known, and prove nothing. Table 1 joins two scripts with different noise. The share for the bootstrap
-fits one-sided p-values, that for the studentized test a pooled standard error, or one with a miss and a hit added; with
-the error that the paper defines, the test rejects {plug_in:.1%} of fair models. Two formulas are misprinted: in that of
+fits one-sided p-values, that for the studentized test a pooled standard error; with the error that the paper defines,
+the test rejects {plug_in:.1%} of fair models. Two formulas are misprinted: in that of
 theorem 1 two denominators are exchanged, and in the proof of theorem 3 a plus is a minus. The variances of sections 2.2
 to 3.3 are compared at designs of ours."""
 SECTIONS = (
@@ -52,8 +52,8 @@ Ordinary permutations of the errors, without a standard error, are no cure.""",
     RATES: """\
 Two groups of {size} people, base rates .8 and .2, false negative rate .1 in both: the share of {rates_data_sets:,} fair
 data sets that are rejected at 5% ({rates_resamples:,} resamples, Monte-Carlo error about {rates_error:.4f}), for each
-standard error that the difference can be divided by and for each way to count. The last column is the published share
-within three standard errors of one in its row. The package's default, exact among the positives, rejects {exact:.4f}
+standard error that the difference can be divided by and for each way to count. The last column is the published share,
+and which figures of the row reproduce it. The package's default, exact among the positives, rejects {exact:.4f}
 of the first {exact_data_sets:,}.""",
     AREAS: """\
 A quarter of the people are in group A, base rates .8 and .2, areas .8 in both; positives' scores vary three times as
@@ -179,7 +179,8 @@ def two_means(how, sequence):
     most = half + ERRORS * simulations.error_of(half, how["means"])
     rows += [
         said("2.3: rejections in the wrong direction", studentized <= most < unstudentized,
-             f"up to {unstudentized:.3f} un-studentized and {studentized:.3f} studentized", answers="means.direction"),
+             f"up to {unstudentized:.3f} un-studentized and {studentized:.3f} studentized, within errors of {half:.3f}",
+             answers="means.direction"),
         said("2.3: studentized tests of equal means reject as often as the level", all(
             abs(share - simulations.ALPHA) <= ERRORS * simulations.error_of(simulations.ALPHA, how["means"])
             for share in shares
@@ -264,8 +265,8 @@ def rates(how, sequence):
             ("un-studentized", "un-studentized", "", shares[simulations.RAW][both]),
             ("studentized, with the paper's standard error", "studentized", "", plug_in),
             ("studentized, pooled", "studentized", "a pooled standard error", pooled),
-            ("bootstrap, two-sided", "bootstrap", "", bootstrap[simulations.SIDES[1]]),
-            ("bootstrap, one-sided", "bootstrap", "one-sided p-values (A higher)", bootstrap[simulations.SIDES[2]]),
+            ("basic bootstrap", "bootstrap", "", bootstrap[simulations.SIDES[1]]),
+            ("one-sided bootstrap", "bootstrap", "one-sided p-values (A higher)", bootstrap[simulations.SIDES[2]]),
         )
     ]  # fmt: skip
     off = {name: abs(share - simulations.ALPHA) for name, share in (

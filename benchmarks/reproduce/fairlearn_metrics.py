@@ -1,5 +1,7 @@
 """fairlearn's page "Common fairness metrics": its 18 people, its four numbers, and what 18 people can show."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 
@@ -111,13 +113,9 @@ def detectable(baseline, sizes):
     """Return the smallest difference in points that so many people could detect in one direction, or None."""
     found = []
     for direction in ("up", "down"):
-        try:
-            least = minimum_detectable_disparity(
-                metric="selection_rate", baseline=baseline, n_per_group=sizes, direction=direction
-            )
-        except ValueError:  # not even the largest one
-            continue
-        found.append(100 * abs(least))
+        how = {"metric": "selection_rate", "baseline": baseline, "n_per_group": sizes, "direction": direction}
+        with suppress(ValueError):  # not even the largest one
+            found.append(100 * abs(minimum_detectable_disparity(**how)))
     return min(found, default=None)
 
 
