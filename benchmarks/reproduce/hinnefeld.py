@@ -233,13 +233,15 @@ def run(*, quick):
         replace(row, what=f"{row.what}, steepness {best:g}", reading=f"scores {best:g} times as steep")
         for row in by_steepness[best]
     ]
-    rates, _ = berkeley()
+    rates, (threshold,) = berkeley()[0], meanings(SOURCE, "practice.impact")
+    impact = float(whole["B"][1]["disparate impact"].disparity_)
     both = [largest_difference(name) for name in ("true_positive_rate", "false_positive_rate", "equalized_odds")]
     rows += [
         said("Berkeley: fewer women are admitted", rates["Female"] < rates["Male"],
              f"{rates['Female']:.3f} of women, {rates['Male']:.3f} of men", answers="berkeley"),
         said("Equalized odds of fairlearn's 18 people are both of its parts", max(both[:2]) == both[2],
              "differences {:.3f} and {:.3f}, of equalized odds {:.3f}".format(*both), answers="odds"),
+        said("B: disparate impact of data set 1", impact < threshold, f"{impact:.3f}", answers="practice.impact"),
     ]  # fmt: skip
     head = ["metric", *(f"{data}: {bias}" for data, bias in DATASETS.items())]
     tables = {

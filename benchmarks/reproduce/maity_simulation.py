@@ -46,7 +46,6 @@ those of the rotation.""",
     "What the published code does": """\
 - It adds the intercept once for each feature: twice in all.
 - In its last version it multiplies the angle by ten before the rotation. The stored arrays were made without that.
-- It adds 1e-16 to probabilities before taking logarithms, and drops ratios that are not finite.
 - Where penalty times step is above 1, as in the first steps of the simulation, the feature that is held back
   overshoots. The package warns about it; here the settings are the published ones.""",
 }

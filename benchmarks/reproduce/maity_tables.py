@@ -33,9 +33,8 @@ SEED = adult_compas.SEEDS
 NEEDS = ("adult.csv.gz", "compas.csv")
 LIBRARIES = ("scikit-learn", "fairlearn")
 INTRODUCTION = """\
-S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), "Statistical inference for individual fairness", audit four models of
-Adult (Tables 1 and 3) and of COMPAS (Table 4), each trained and tested on {splits} random splits: a network (Baseline),
-the same after the sensitive subspace is projected out (Project), fairlearn's reductions with equalized odds, and SenSR.
+Four models of Adult (Tables 1, 3) and COMPAS (Table 4) are audited on {splits} random splits: a network (Baseline), the
+same after the sensitive subspace is projected out (Project), fairlearn's reductions with equalized odds, and SenSR.
 The lower bound T_n is that of the mean ratio of losses, and of the ratio of error rates; a model is rejected if it is
 above {tolerance}. The average odds difference (AOD) is group 0 minus group 1: that is the sign of the paper's tables,
 and the opposite of its formula in F.5.
