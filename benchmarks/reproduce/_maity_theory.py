@@ -149,7 +149,7 @@ def rows(seed):
         said("3.1: studentized means are normal", far <= near, f"{far:.3f} apart", answers="theory.normal"),
         said("C: studentized ratios of error rates are normal", rate_far <= rate_near, f"{rate_far:.3f} apart",
              answers="theory.rate_normal"),
-        said("3.1: coverage of the two-sided interval", abs(coverage - (1 - ALPHA)) <= SLACK, f"{coverage:.3f}",
+        said("3.1: coverage of the two-sided interval", abs(coverage - (1 - ALPHA)) <= SLACK, f"covers {coverage:.3f}",
              answers="theory.coverage"),
         said("3.1: size at the true audit value", size <= ALPHA + SLACK < 0.8 < power,
              f"size {size:.3f}; power against a tolerance 10% below {power:.2f}", answers="theory.level"),

@@ -184,7 +184,7 @@ def two_means(how, sequence):
         said("2.3: studentized tests of equal means reject as often as the level", all(
             abs(share - simulations.ALPHA) <= ERRORS * simulations.error_of(simulations.ALPHA, how["means"])
             for share in shares
-        ), f"{min(shares):.3f} and {max(shares):.3f}", answers="means.studentized"),
+        ), f"rejects {min(shares):.3f} and {max(shares):.3f} at 5%", answers="means.studentized"),
     ]  # fmt: skip
     return Found(rows, {MEANS: (head, table)}, facts)
 
