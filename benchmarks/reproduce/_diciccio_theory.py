@@ -92,7 +92,7 @@ def rows():
         said("2.1: relabellings of ten numbers that are rejected", abs(exact - level) < TIE,
              f"12 of 252 at the level 12 / 252: {exact:.4f}", answers="background.exact"),
         said("2.1: un-studentized tests of equal means, as one group grows and the other's deviation is large",
-             limits[-1] > 0.99, ", ".join(f"{limit:.2f} of groups {n:,} to 1" for n, limit in zip(ratios, limits, strict=True)),
+             limits[-1] > 0.99, "groups 100, 10,000, 1,000,000 to 1: " + ", ".join(f"{x:.2f}" for x in limits),
              answers="background.weak"),
         said("3.1: size of permutations within the positives, base rates .8 and .2", within <= ALPHA,
              f"{within:.4f} at 5%, enumerated: below it, as rates of few people tie", answers="within.outcome"),

@@ -134,8 +134,7 @@ def rows(seed):
              answers="theory.euler"),
         said("3: no loss falls", smallest >= 1, f"smallest ratio {smallest:.4f}", answers="theory.increase"),
         said("3: T_n of losses times .1, 1, 2 and 10 with lambda fixed", np.ptp(fixed) < 1e-3,
-             "T_n of losses times .1, 1, 2 and 10: " + ", ".join(f"{value:.3f}" for value in fixed),
-             answers="theory.scale"),
+             "T_n of losses times .1, 1, 2, 10: " + ", ".join(f"{t:.3f}" for t in fixed), answers="theory.scale"),
         said("3: the same with lambda times the factor and time over it", np.ptp(scaled) < 1e-3,
              ", ".join(f"{value:.3f}" for value in scaled), answers="theory.scale",
              reading="lambda multiplied too, and steps divided"),
@@ -161,6 +160,5 @@ def rows(seed):
              f"size {larger[0]:.3f} and {larger[1]:.3f} if stopped twice as late, or after a fifth of the time; a fair "
              f"model is rejected {fair_rejected:.3f}", answers="stopping.level"),
         said("A: T_n moves as the metric is rotated by .5, 1 and 2 degrees", moves.max() < 0.05 * turned[0],
-             ", ".join(f"{move:.4f}" for move in moves) + f" of {turned[0]:.3f}, rotated by .5, 1 and 2 degrees",
-             answers="theory.robust"),
+             ", ".join(f"{m:.4f}" for m in moves) + f" of {turned[0]:.3f} (.5, 1, 2 degrees)", answers="theory.robust"),
     ]  # fmt: skip
