@@ -1,11 +1,12 @@
 """What the sources claim, read from `expected`, and what of it is reproduced: one rule for every number.
 
-A file of `expected` is the inventory of one source, written from its text before it was compared. Each claim has its
-place and the words that hold it, and what is claimed: a `number` that nothing random is in, a `rate` of so many
-repetitions, a `mean` or a `deviation` over them, a `statement`, or a `figure` whose values the text does not have. A
+A file of `expected` is the inventory of one source, quoted from its text. Each claim has its place and the words that
+hold it, and what is claimed: a `number` that nothing random is in, a `rate` of so many repetitions, a `mean` (of one
+repetition: a single run) or a `deviation` over them, a `statement`, or a `figure` without values in the text. A
 `setting` is an input, not a claim. `repeats` names the claim that says the same; it is counted there. `means` is how a
-word of a statement is read, which the source does not say: a value, and the words for it. Deviations and shares of ten
-repetitions are listed and not counted: almost any value is within their errors.
+word of a statement is read, which the source does not say: a value, and the words for it. `drawn` is where the page has
+a figure of ours. Deviations and shares of ten repetitions are listed and not counted: almost any value is within their
+errors.
 """
 
 import tomllib
@@ -34,7 +35,8 @@ DEVIATION = " (deviation)"
 RULE = f"""\
 A number is reproduced if it has the printed digits or, where runs are random, if ours is within {ERRORS} Monte-Carlo
 errors of both runs and within {PART:.0%} of the number, beyond half of its last digit; a statement, if our figures are
-as it says. Standard deviations and shares of {FEW} repetitions are listed beside ours and not counted."""
+as it says. Standard deviations, shares of {FEW} repetitions and figures whose values the text does not have are listed
+and not counted."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,8 @@ class Claim:
 
     @property
     def where(self):
-        page = f"p. {self.place['page']}, " if "page" in self.place else ""
-        return f"{self.place['where']} ({page}line {self.place['line']})"
+        place = f"p. {self.place['page']}" if "page" in self.place else f"line {self.place['line']}"
+        return f"{self.place['where']} ({place})"
 
 
 @cache
@@ -143,6 +145,8 @@ def judged(claim, rows):
     """Return a claim with its status, our figure and why, from the rows of all stored figures."""
     place = claim.place
     answered = [row for row in rows if row.answers == claim.name.removesuffix(DEVIATION)]
+    if "drawn" in place:
+        return replace(claim, status=LISTED, why=f"no values to compare; ours: {place['drawn']}")
     if not answered:
         return replace(claim, status=SKIPPED, why=place.get("not_attempted", "the text has no values"))
     if claim.is_number and not claim.is_counted:
@@ -153,13 +157,21 @@ def judged(claim, rows):
     off = [row for row in plain or answered if not agrees(claim, row)]
     others = [row for row in answered if row.reading and agrees(claim, row)]
     if others:
-        return _answered(claim, READING, others[:1], f"{others[0].reading}; as printed {_shown(claim, off[0])}")
+        printed = " ".join(["as printed", str(_shown(claim, off[0])), *(f"({row.why})" for row in off[:1] if row.why)])
+        why = [others[0].reading, others[0].why, printed, *_readings_of_words(claim)]
+        found = _answered(claim, READING, others, "; ".join(filter(None, why)))
+        return replace(found, what=off[0].what)
     reasons = place.get("because", {}).get(claim.name.partition("/")[2], "")
-    return _answered(claim, NOT, off, "; ".join(filter(None, [_remarks(claim, off), reasons])))
+    readings = [f"{row.reading}: {_shown(claim, row)}" for row in answered if row.reading]
+    return _answered(claim, NOT, off, "; ".join(filter(None, [_remarks(claim, off), *readings, reasons])))
 
 
 def _answered(claim, status, rows, why):
     return replace(claim, status=status, ours=_shown(claim, rows[0]), why=why, what=rows[0].what)
+
+
+def _readings_of_words(claim):
+    return [words.format(value) for value, words in claim.place.get("means", {}).values()]
 
 
 def _shown(claim, row):
@@ -172,16 +184,16 @@ def _shown(claim, row):
 
 
 def _remarks(claim, rows):
-    """Say how far a number is off, in errors, and what else is known of it."""
+    """Say how far a number is off, in errors and of its size, and what else is known of it."""
     if not claim.is_number:
-        read = [words.format(value) for value, words in claim.place.get("means", {}).values()]
         reasons = dict.fromkeys(row.why for row in rows if row.why)
         if len(reasons) > 1:  # of which result each is
             reasons = [f"{row.what}: {row.why}" for row in rows if row.why]
-        return "; ".join([*reasons, *read])
+        return "; ".join([*reasons, *_readings_of_words(claim)])
     (row, *_), (value, _) = rows, value_of(claim.printed)
     error = combined_error(claim, value, row)
-    return "; ".join(filter(None, [f"{abs(row.ours - value) / error:.1f} errors" if error else "", row.why]))
+    off = f"{abs(row.ours - value) / error:.1f} errors, {abs(row.ours / value - 1):.1%} off" if error else ""
+    return "; ".join(filter(None, [off, row.why]))
 
 
 def verdicts(documents):

@@ -94,16 +94,13 @@ def compared_sections(source, found):
 
 
 def own_sections(document):
-    """Yield the lines about figures that nobody published: beside another computation, or ours alone."""
+    """Yield the lines about figures that are compared with another computation."""
     rows = [Row(**row) for row in document["rows"]]
     checked = [row for row in rows if row.other is not None]
     if checked:
         shown = [[row.what, row.other, row.ours, row.within, row.why] for row in checked]
         head = ["figure", "another computation", "ours", "distance allowed", "remark"]
         yield from ["### Cross-checks", "", words_table(head, shown), ""]
-    alone = [[row.what, row.ours, row.why] for row in rows if row.other is None and not row.answers]
-    if alone:
-        yield from ["### Ours alone", "", words_table(["figure", "ours", "remark"], alone), ""]
 
 
 def module_sections(module, name, document):
@@ -136,7 +133,7 @@ def inventory_file(found):
          *map(text_of, (each.words, each.where, each.shown, each.ours, each.status, each.why))]
         for each in found
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n")
+    return pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n").replace(r"\|", "|")
 
 
 def index_page(titles, found):
@@ -144,15 +141,22 @@ def index_page(titles, found):
     out = [
         "# The sources, reproduced",
         "",
-        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One file]({INVENTORY}.csv) lists "
-        "every claim with its place in the source, the published figure and ours. The claims were listed before "
-        "anything was compared (`benchmarks/reproduce/expected/*.toml`); what a source prints twice is counted once.",
+        f"{totals_sentence(found)} Each page begins with what is not reproduced. The table at the end ([as a file]"
+        f"({INVENTORY}.csv)) lists every claim with its place in the source, the published figure and ours. The claims "
+        "are quoted in `benchmarks/reproduce/expected/*.toml`; what a source prints twice is counted once.",
         "",
         RULE,
         "",
         sources_table(found),
         "",
         *(f"- [{title}]({name}.md)" for name, title in titles.items()),
+        "",
+        "## Every claim",
+        "",
+        "```{csv-table}",
+        f":file: {INVENTORY}.csv",
+        ":header-rows: 1",
+        "```",
         "",
         "```{toctree}",
         ":maxdepth: 1",

@@ -1,5 +1,7 @@
 """fairlearn's page "Common fairness metrics": its 18 people, its four numbers, and what 18 people can show."""
 
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 
@@ -73,6 +75,15 @@ ALIKE = of_counts(a=[(1, 1)] * 50 + [(0, 0)] * 50, b=[(1, 0)] * 25 + [(1, 1)] * 
 POSITIVES = of_counts(a=[(1, 1)] * 50 + [(0, 0)] * 50, b=[(1, 1)] * 50 + [(0, 1)] * 25 + [(0, 0)] * 25)
 
 
+def of_scores(a, b):
+    """The largest difference of two groups' distributions of 200 scores each, and its p-value."""
+    scores, group = np.tile([a, b], 200 // len(a)).ravel(), np.repeat(["a", "b"], 200)
+    test = FairnessTest.from_predictions(
+        scores, scores, sensitive_features=group, metric="distribution", random_state=SEED
+    )
+    return abs(test.disparity_), test.p_value_
+
+
 def failing(n_groups, people):
     """Return how often the largest difference of equal rates of one half is .2 or more in so many groups."""
     rates = np.random.default_rng(SEED).binomial(people, 0.5, (10_000, n_groups)) / people
@@ -102,13 +113,9 @@ def detectable(baseline, sizes):
     """Return the smallest difference in points that so many people could detect in one direction, or None."""
     found = []
     for direction in ("up", "down"):
-        try:
-            least = minimum_detectable_disparity(
-                metric="selection_rate", baseline=baseline, n_per_group=sizes, direction=direction
-            )
-        except ValueError:  # not even the largest one
-            continue
-        found.append(100 * abs(least))
+        how = {"metric": "selection_rate", "baseline": baseline, "n_per_group": sizes, "direction": direction}
+        with suppress(ValueError):  # not even the largest one
+            found.append(100 * abs(minimum_detectable_disparity(**how)))
     return min(found, default=None)
 
 
@@ -125,7 +132,23 @@ def run(*, quick):
     fails = [failing(*each) for each in chance]
     shares = {name: tested(name, "difference").comparisons_ for name in ("demographic_parity", "equalized_odds")}
     odds = shares["equalized_odds"].groupby("metric")["disparity"].apply(lambda column: column.abs().max())
+    (same, _), (spread, p) = of_scores([0, 1, 2, 3], [3, 2, 1, 0]), of_scores([0, 3, 0, 3], [1, 2, 1, 2])
+    # Of a 3 of 4 choose the level that selects nine of ten people, of b 1 of 4; the other selects one of ten.
+    group, level = np.repeat(["a", "b"], 80), np.repeat([1, 0, 1, 0], [60, 20, 20, 60])
+    selected = np.repeat([1, 0] * 4, [54, 6, 2, 18, 18, 2, 6, 54])
+    whole, inside = (
+        FairnessTest.from_predictions(
+            None, selected, sensitive_features=group, control_features=control, metric="selection_rate"
+        ).disparity_
+        for control in (None, level)
+    )
     rows += [
+        said("Scores with the same distribution, and with the same mean and another spread", same == 0 < spread,
+             f"largest difference of the same distributions {same:.2f}, of others with the same mean {spread:.2f} "
+             f"(p = {p:.2g})", answers="parity.regression"),
+        said("Parity within the levels of a feature and not in all", abs(inside) < 1e-12 < abs(whole),
+             f"difference {abs(whole):.2f} in the aggregate and {abs(inside):.2f} within two levels",
+             answers="parity.conditional"),
         said("Berkeley: men are admitted more often", rates["Male"] > rates["Female"], answers="berkeley.direction",
              why=" and ".join(f"{rate:.3f} ({sex})" for sex, rate in rates.items() if sex in ("Male", "Female"))),
         said("Berkeley: women apply to departments that admit fewer", rates["of women"] < rates["of men"],

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.reproduce._expected import meanings
 from benchmarks.reproduce._rows import Found, said
-from benchmarks.reproduce.fairlearn_metrics import berkeley
+from benchmarks.reproduce.fairlearn_metrics import berkeley, largest_difference
 from skfairtest import FairnessTest
 
 TITLE = "Hinnefeld et al. (2018): fairness metrics and dataset bias"
@@ -125,9 +125,9 @@ def far(name, test):
     return abs(value), np.ptp(limits) / (2 * NormalDist().inv_cdf(0.975))
 
 
-def farther(name, tests, data, than):
+def farther(name, tests, than):
     """Whether a metric is farther from fair on one data set than on another, and the one-sided p-value of that."""
-    (value, error), (other, its) = far(name, tests[data][name]), far(name, tests[than][name])
+    (value, error), (other, its) = far(name, tests[name]), far(name, than[name])
     return value > other, 1 - NormalDist().cdf((value - other) / np.hypot(error, its))
 
 
@@ -174,24 +174,24 @@ def conclusions(A, B):
     return [
         concluded(
             "a.least", "A: every metric is smallest on data set 1",
-            [farther(m, A, d, 1) for m in METRICS for d in (2, 3, 4)],
+            [farther(m, A[d], A[1]) for m in METRICS for d in (2, 3, 4)],
         ),
         concluded(
             "a.most", "A: every metric but the difference in residuals is largest on data set 4",
-            [farther(m, A, 4, d) for m in others for d in (1, 2, 3)],
+            [farther(m, A[4], A[d]) for m in others for d in (1, 2, 3)],
         ),
         most("a.similar", "A: most metrics react alike to sample bias and to label bias", similar),
         concluded(
             "a.residuals", "A: the difference in residuals reacts more to label bias than to sample bias",
-            [farther("difference in residuals", A, 3, 2)],
+            [farther("difference in residuals", A[3], A[2])],
         ),
         concluded(
             "a.misopportunity", "A: equal mis-opportunity reacts more to sample bias than to label bias",
-            [farther("equal mis-opportunity", A, 2, 3)],
+            [farther("equal mis-opportunity", A[2], A[3])],
         ),
         concluded(
             "b.least", "B: every metric but the difference in residuals is smallest on data set 1",
-            [farther(m, B, d, 1) for m in others for d in (2, 3, 4)],
+            [farther(m, B[d], B[1]) for m in others for d in (2, 3, 4)],
         ),
         concluded(
             "b.dataset1", "B: every metric finds data set 1 unfair, which has no planted bias",
@@ -203,7 +203,7 @@ def conclusions(A, B):
              lambda name: abs(label["B"][name]) <= part * abs(sample["B"][name])),
         concluded("discussion.dependence",
                   "Values depend on the truth: every metric is farther from fair in B than in A",
-                  [(far(m, B[1][m])[0] > far(m, A[1][m])[0], 0.0) for m in METRICS]),
+                  [farther(m, B[1], A[1]) for m in METRICS]),
         said("5: normalized mutual information reacts to sample bias when base rates differ, the most of all to it",
              sample["B"]["normalized mutual information"] > label["B"]["normalized mutual information"],
              answers="practice.information"),
@@ -233,9 +233,16 @@ def run(*, quick):
         replace(row, what=f"{row.what}, steepness {best:g}", reading=f"scores {best:g} times as steep")
         for row in by_steepness[best]
     ]
-    rates, _ = berkeley()
-    rows.append(said("Berkeley: fewer women are admitted", rates["Female"] < rates["Male"],
-                     f"{rates['Female']:.3f} of women, {rates['Male']:.3f} of men", answers="berkeley"))  # fmt: skip
+    rates, (threshold,) = berkeley()[0], meanings(SOURCE, "practice.impact")
+    impact = float(whole["B"][1]["disparate impact"].disparity_)
+    both = [largest_difference(name) for name in ("true_positive_rate", "false_positive_rate", "equalized_odds")]
+    rows += [
+        said("Berkeley: fewer women are admitted", rates["Female"] < rates["Male"],
+             f"{rates['Female']:.3f} of women, {rates['Male']:.3f} of men", answers="berkeley"),
+        said("Equalized odds of fairlearn's 18 people are both of its parts", max(both[:2]) == both[2],
+             "differences {:.3f} and {:.3f}, of equalized odds {:.3f}".format(*both), answers="odds"),
+        said("B: disparate impact of data set 1", impact < threshold, f"{impact:.3f}", answers="practice.impact"),
+    ]  # fmt: skip
     head = ["metric", *(f"{data}: {bias}" for data, bias in DATASETS.items())]
     tables = {
         f"Experiment {kind}": (
