@@ -243,7 +243,8 @@ def known_function(function: Any) -> Known | None:
         return Known(name, None)
     if name in INSTEAD:
         raise ParameterError(f"metric={name_of(function)} has no test of its own: {INSTEAD[name]}")
-    parameters = inspect.signature(function).parameters
+    computes = getattr(function, "_metric_fn", function)
+    parameters = inspect.signature(computes).parameters
     for parameter in list(parameters.values())[2:]:
         required = parameter.kind is parameter.KEYWORD_ONLY and parameter.default is parameter.empty
         if required and parameter.name not in {*given, "sensitive_features"}:
@@ -259,7 +260,7 @@ def known_function(function: Any) -> Known | None:
         if key not in parameters or not _equal(value, parameters[key].default)
     }
     metric: str | BuiltIn | None = name
-    if name in {"precision", "true_positive_rate", "f1", "jaccard"} and function.__module__.startswith("sklearn"):
+    if name in {"precision", "true_positive_rate", "f1", "jaccard"} and computes.__module__.startswith("sklearn"):
         changing = own.keys() - {"beta", "average", "zero_division", "pos_label"}
         metric = None if changing else _of_classes(name, **own)
     elif own.keys() - IMMATERIAL.get(name, set()):

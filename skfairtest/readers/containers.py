@@ -91,10 +91,10 @@ def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
         return [(str(name), data.iloc[:, i]) for i, name in enumerate(data.columns)]
     if hasattr(data, "itercolumns"):  # of pyarrow, where columns may share a name
         return list(zip(data.schema.names, data.itercolumns(), strict=True))
-    if hasattr(type(data), "columns"):
-        frame = nw.from_native(data)
-        if isinstance(frame, nw.LazyFrame):
-            raise ParameterError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
+    frame = nw.from_native(data, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ParameterError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
+    if isinstance(frame, nw.DataFrame):
         return [(name, frame[name].to_native()) for name in frame.columns]
     array = np.asanyarray(data)  # which keeps masks
     if array.dtype.names is not None:

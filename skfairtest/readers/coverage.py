@@ -28,7 +28,7 @@ def covered(asked: Sequence[bool], y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     >>> contains.values.tolist()
     ['covered', 'missed']
     """
-    regions: Any = np.asarray(y_pred) if hasattr(y_pred, "shape") else np.zeros(0)
+    regions: Any = np.asarray(y_pred) if len(getattr(y_pred, "shape", ())) >= PLAIN else np.zeros(0)
     if regions.ndim < PLAIN or not any(asked):
         return y_true, y_pred
     if len(asked) > 1:

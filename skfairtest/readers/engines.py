@@ -117,7 +117,12 @@ class Frame:
         module = type(frame).__module__
         arrow = module.startswith("pyarrow.")
         if arrow or is_pandas_dataframe(frame) or is_dask_dataframe(frame):
-            called = pd.Index(frame.schema.names if arrow else frame.columns)
+            called = pd.Index(frame.schema.names) if arrow else frame.columns
+            if called.nlevels > 1:
+                raise ParameterError(
+                    f"frame has names of columns in {called.nlevels} levels: give each column one name, for instance "
+                    "by frame.columns.map('_'.join)."
+                )
             if not called.is_unique:
                 several = listed(called[called.duplicated()].unique())
                 raise ParameterError(f"frame has several columns called {several}: rename or drop all but one.")

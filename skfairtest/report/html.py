@@ -27,7 +27,7 @@ except ImportError as error:
     ) from error
 
 #: A p-value, or a number with an exponent.
-_SMALL = re.compile(r"p [=<] \d[\d.e-]*\d|\d(?:\.\d+)?e-\d+")
+_SMALL = re.compile(r"p (?:=|&lt;) \d[\d.e-]*\d|\d(?:\.\d+)?e-\d+")
 #: Rows of a table beyond which those of a page are sorted and filtered.
 LONG = 12
 

@@ -169,6 +169,16 @@ def test_a_copy_of_a_disparity_function_is_the_same_function(name):
         assert names(other, disparity) == names(ours)
 
 
+def test_arguments_of_a_derived_function_are_those_of_what_it_is_derived_from():
+    f1 = fair.make_derived_metric(metric=sk.f1_score, transform="difference")
+    (macro,) = resolve_metrics(partial(f1, average="macro", method="to_overall"))
+    assert (macro.name, macro.summary.name, macro.summary.method) == ("f1_macro", "f1_score_difference", "to_overall")
+    fbeta = fair.make_derived_metric(metric=sk.fbeta_score, transform="difference")
+    assert [metric.name for metric in resolve_metrics(partial(fbeta, beta=2))] == ["f2"]
+    with pytest.raises(ValueError, match="metric=fbeta_score_difference needs beta"):
+        resolve_metrics(fbeta)
+
+
 def test_every_disparity_function_of_fairlearn_is_known():
     assert len(DISPARITIES) >= 16
     generated = {name for name in fair.__all__ if name.endswith(("_difference", "_ratio"))}

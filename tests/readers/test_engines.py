@@ -268,6 +268,10 @@ def test_columns_of_one_name_are_refused(engine, tmp_path):
     with pytest.raises(ValueError, match="frame has several columns called 'hired'"):
         CountTable.from_frame(frame_of(engine, frame, tmp_path), y_pred="hired", sensitive_features="sex")
 
+    levels = pd.DataFrame([["f", 0]], columns=pd.MultiIndex.from_tuples([("a", "sex"), ("a", "hired")]))
+    with pytest.raises(ValueError, match="frame has names of columns in 2 levels: give each column one name"):
+        CountTable.from_frame(frame_of(engine, levels, tmp_path), y_pred="hired", sensitive_features="sex")
+
 
 # Bins ----------------------------------------------------------------------------------------
 

@@ -225,6 +225,26 @@ def test_cells_of_a_list_of_rows_can_be_anything_but_columns():
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
+class TableOfItsOwn:
+    """A table of a library that is not known, with columns, which NumPy reads as an array."""
+
+    shape, ndim = (8, 1), 2
+
+    @property
+    def columns(self):
+        return ["sex"]
+
+    def __len__(self):
+        return 8
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(GROUPS)[:, None]
+
+
+def test_tables_of_unknown_libraries_are_read_as_arrays():
+    assert run(sensitive_features=TableOfItsOwn()).p_value_ == run().p_value_
+
+
 # Indexes --------------------------------------------------------------------------------------------------------------
 
 LEVELS = pd.MultiIndex.from_product([["a", "b"], range(4)])
@@ -272,6 +292,11 @@ def test_numbers_beyond_64_bits_are_labels(values):
     assert [column.levels[code] for code in column.codes] == column.values.tolist()
     assert [float(value) for value in column.values] == [float(value) for value in values]
     assert len(set(column.levels)) == len(column.levels)
+
+
+@pytest.mark.skipif(not hasattr(pl, "Int128"), reason="this polars has no 128-bit integers")
+def test_predictions_that_numpy_has_no_type_for_are_labels():
+    assert run(y_pred=pl.Series(Y, dtype=pl.Int128)).p_value_ == run(y_pred=Y).p_value_
 
 
 @pytest.mark.parametrize(

@@ -256,9 +256,10 @@ def test_text_and_drawings_stand_out_from_what_is_behind_them(whole, place):
 
 
 def test_small_numbers_stay_on_one_line():
-    text = page(Report(title="Title", verdict="<b> p = 3.0e-44, -1", findings=("2e-5 & p = 0.005.",)))
+    text = page(Report(title="Title", verdict="<b> p = 3.0e-44, -1", findings=("2e-5 & p = 0.005.", "p < 1e-300.")))
     assert '&lt;b&gt; <span class="whole">p = 3.0e-44</span>, -1' in text
     assert '<li><span class="whole">2e-5</span> &amp; <span class="whole">p = 0.005</span>.</li>' in text
+    assert '<li><span class="whole">p &lt; 1e-300</span>.</li>' in text
 
 
 def test_a_name_is_divided_between_its_words():
