@@ -69,14 +69,21 @@ class ScoreBins:
         """Whether every bin holds one score only."""
         return bool(((self.low == self.high) | np.isnan(self.low)).all())
 
-    def merge(self, other: "ScoreBins") -> "ScoreBins":
-        """The bins of both tables' people."""
-        same = (self.bits, self.unit) == (other.bits, other.unit) and np.array_equal(self.edges, other.edges)
-        if not same or not np.array_equal(self.values, other.values):
+    def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
+        """The bins of both tables' people, each with the mean of all of its scores."""
+        same = (self.bits, self.unit) == (other.bits, other.unit)
+        if not same or not np.array_equal(self.edges, other.edges):
             raise ParameterError(
                 "score_bins differ between the tables to add: count the second with score_bins=first.score_bins"
             )
-        return replace(self, low=np.fmin(self.low, other.low), high=np.fmax(self.high, other.high))
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        both = np.maximum(people + others, 1)
+        mean = np.clip((self.values * people + other.values * others) / both, low, high)
+        # What is the same in both, or seen by one of them only, stays as it is, to the last digit.
+        values = np.select(
+            [(self.values == other.values) | (others == 0), people == 0], [self.values, other.values], mean
+        )
+        return replace(self, values=values, low=low, high=high)
 
     def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
         """The same bins with new smallest and largest scores."""

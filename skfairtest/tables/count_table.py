@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats, Integers
+from skfairtest._utils.typing import Floats, Integers, Positions
 from skfairtest.readers.columns import (
     Column,
     check_level_count,
@@ -478,7 +478,7 @@ class CountTable:
         Parameters
         ----------
         *others : CountTable
-            Tables of the same columns; their values may differ, but not the bins of scores.
+            Tables of the same columns; their values may differ, but not the edges between bins of scores.
 
         Returns
         -------
@@ -490,7 +490,7 @@ class CountTable:
         ValueError
             If columns or bins of scores differ, or only some tables have weights.
         """
-        bins = self.score_bins
+        bins, people = self.score_bins, self._people_of_bins()
         for other in others:
             _check_mergeable(self, other)
             for i, name in enumerate(self.cell_names):
@@ -499,9 +499,34 @@ class CountTable:
                     {source: list(dict.fromkeys(cell[i] for cell in cells)) for source, cells in tables.items()}
                 )
             if bins is not None and other.score_bins is not None:
-                bins = bins.merge(other.score_bins)
-        rows = tabular.join_rows([table.to_rows() for table in (self, *others)])
+                bins = bins.merge(other.score_bins, people, other._people_of_bins())
+                people = people + other._people_of_bins()
+        rows = tabular.join_rows([table._rows_in(bins) for table in (self, *others)])
         return self.of_rows(rows, self.control_names, self.sensitive_names, self.cell_names, bins, checked=True)
+
+    def _people_of_bins(self) -> Integers:
+        """The number of people in each bin of scores."""
+        if self.score_bins is None:
+            return np.zeros(0, dtype=np.int64)
+        rows = self.to_rows()
+        place = self._place_of_levels(rows.columns[-1])[rows.columns[-1].codes]
+        people = np.zeros(len(self.score_bins), dtype=np.int64)
+        np.add.at(people, place, rows.counts)
+        return people
+
+    def _place_of_levels(self, scores: Column) -> Positions:
+        """Return in which bin each level of the scores is."""
+        assert self.score_bins is not None
+        return np.searchsorted(self.score_bins.values, np.array(scores.levels, dtype=float))
+
+    def _rows_in(self, bins: ScoreBins | None) -> Rows:
+        """Return the rows with the representative values of other bins that have the same edges."""
+        rows = self.to_rows()
+        if bins is None or self.score_bins is None:
+            return rows
+        *others, scores = rows.columns  # scores come last
+        levels = bins.values[self._place_of_levels(scores)]
+        return replace(rows, columns=(*others, replace(scores, levels=tuple(levels.tolist()))))
 
     def __add__(self, other: object) -> Self:
         """Merge two tables of different people."""

@@ -288,3 +288,19 @@ def test_tables_with_and_without_weights_do_not_add():
     twice = weighted + weighted
     np.testing.assert_array_equal(twice.weights, 2 * weighted.weights)
     assert list(weighted.to_frame()) == ["sex", "y_pred", "count", "weight", "squared_weight"]
+
+
+def scored(scores, edges=(0.25, 0.5), groups="ab"):
+    frame = pd.DataFrame({"s": scores, "g": (list(groups) * len(scores))[: len(scores)], "y": 0})
+    return CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=list(edges), sensitive_features="g")
+
+
+def test_tables_with_the_same_edges_add_and_bins_have_the_mean_of_all():
+    first, second = scored([0.0, 0.125, 0.375, 0.75]), scored([0.125, 0.25, 0.25, 0.5, 1.0])
+    both = first + second
+    assert both == second + first
+    everybody = scored([0.0, 0.125, 0.375, 0.75, 0.125, 0.25, 0.25, 0.5, 1.0], groups="ababababa")
+    assert np.array_equal(both.counts, everybody.counts)
+    np.testing.assert_allclose(both.score_bins.values, everybody.score_bins.values, rtol=1e-15)
+    with pytest.raises(ValueError, match="score_bins differ between the tables to add"):
+        first + scored([0.1, 0.9], edges=(0.3,))
