@@ -41,7 +41,7 @@ def nearly_boschloos_level(d1: int, d2: int, alpha: float, alternative: str) -> 
     """
 
     def outcomes(totals: float) -> float:
-        return totals * min(small, large, np.sqrt(small + large))
+        return float(totals * min(small, large, np.sqrt(small + large)))
 
     small, large = d1, d2
     certified = outcomes(d1 + d2) <= _OUTCOMES
