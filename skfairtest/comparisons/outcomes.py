@@ -140,13 +140,15 @@ class OutcomeTest(GroupsTest):
         pos_label, number = self.pos_label, next(filter(is_fraction, levels), None)
         if pos_label is not None and number is not None:
             raise ParameterError(f"pos_label={brief(pos_label)} is a label, and {number:g} is not: leave pos_label out")
-        labelled = (
-            pos_label is not None
-            or (classes and (len(classes) == 2 or not callable(self.of)))
-            or any(column.categorical or isinstance(column.levels[0], bool) for column in labels)
-            or levels <= {0, 1}
-            or levels <= {-1, 1}
-        )
+        labelled = pos_label is not None
+        # A function of several classes reads their labels as they are.
+        if not labelled and not (callable(self.of) and len(classes) > 2):
+            labelled = (
+                bool(classes)
+                or any(column.categorical or isinstance(column.levels[0], bool) for column in labels)
+                or levels <= {0, 1}
+                or levels <= {-1, 1}
+            )
         if labelled and (levels or classes):
             pos_label = readers.resolve_pos_label(levels or classes, pos_label, classes or None)
         others = readers.other_labels(readers.sort_levels(levels or classes), pos_label)

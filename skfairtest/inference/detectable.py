@@ -30,21 +30,25 @@ GOLDEN = (1 + 5**0.5) / 2
 _REACH = 6.0
 #: Totals whose outcomes are summed at the same time.
 _AT_ONCE = 4_000
-#: Outcomes of the designs whose raised levels stand for those of larger ones.
+#: Outcomes of designs with a certified level; twice as many, of some totals, stand for larger ones.
 _OUTCOMES = 20_000
 
 
 def nearly_boschloos_level(d1: int, d2: int, alpha: float, alternative: str) -> float:
-    """Boschloo's level within about a tenth, which moves a test's power by less than .01.
+    """Boschloo's level within about a tenth, which moves a test's power by .003, and seldom by more than .01.
 
     Large designs are scaled down; the raise shrinks with the square root of the smaller group.
     """
+
+    def outcomes(totals: float) -> float:
+        return float(totals * min(small, large, np.sqrt(small + large)))
+
     small, large = d1, d2
-    while (small + large) * min(small, large, np.sqrt(small + large)) > _OUTCOMES:
+    certified = outcomes(d1 + d2) <= _OUTCOMES
+    while not certified and outcomes(4 * np.pi * np.sqrt(small + large)) > 2 * _OUTCOMES:
         # On the size of a far larger group the level hardly depends.
         small, large = (small if large > 8 * small else small // 2, large if small > 8 * large else large // 2)
-    whole = (small, large) == (d1, d2)
-    raised = boschloos_level(small, large, alpha, alternative, certified=whole) - alpha
+    raised = boschloos_level(small, large, alpha, alternative, certified=certified) - alpha
     return float(alpha + raised * np.sqrt(min(small, large) / min(d1, d2)))
 
 

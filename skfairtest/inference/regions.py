@@ -73,10 +73,9 @@ def score_limits(d1: Integers | int, d2: Integers | int, m: Integers, alpha: flo
     return np.where(certain, low, lower), np.where(certain, high, upper)
 
 
-def _fishers_p_values(d1: int, d2: int, alternative: str) -> Floats:
-    """Fisher's p-values given each total of events, (totals, outcomes), in increasing order; far outcomes left out."""
-    people = d1 + d2
-    m = np.arange(people + 1)[:, None]
+def _fishers_p_values(d1: int, d2: int, totals: Integers, alternative: str) -> Floats:
+    """Fisher's p-values given totals of events, (totals, outcomes), in increasing order; far outcomes left out."""
+    people, m = d1 + d2, totals[:, None]
     mode, reach, log = mode_of(d1, d2, m), int(4.5 * np.sqrt(d1 / people * d2)) + 20, log_factorials(people)
     last = np.minimum(np.minimum(d1, m), mode + reach)
     x = np.maximum(np.maximum(0, m - d2), mode - reach) + np.arange(min(d1, d2, 2 * reach) + 1)
@@ -94,12 +93,21 @@ def _fishers_p_values(d1: int, d2: int, alternative: str) -> Floats:
 
 @lru_cache(maxsize=4096)
 def boschloos_level(d1: int, d2: int, alpha: float, alternative: str, *, certified: bool = True) -> float:
-    """The largest of Fisher's p-values whose region has the level (Boschloo 1970); nearly, if not certified."""
+    """The largest of Fisher's p-values whose region has the level (Boschloo 1970).
+
+    Nearly, if not certified: from totals of events that are a quarter of a standard deviation apart.
+    """
     people, two_sided = d1 + d2, alternative == "two-sided"
-    p, m = _fishers_p_values(d1, d2, alternative), np.arange(people + 1)
+    m = np.arange(people + 1)
+    if not certified:
+        m = np.unique(np.rint(people * np.sin(np.linspace(0, np.pi / 2, int(4 * np.pi * people**0.5) + 1)) ** 2))
+        m = m.astype(np.int64)
+    p = _fishers_p_values(d1, d2, m, alternative)
+    steps = np.diff((m[1:] + m[:-1]) / 2, prepend=-0.5, append=people + 0.5)
     levels = np.unique(p[(p > alpha) & (p <= min(1.0, 20 * alpha))])
     rates = np.sin(np.linspace(0, np.pi / 4 if two_sided else np.pi / 2, 129)[1:-1]) ** 2
-    weights = np.exp(log_choose(people) + m * np.log(rates)[:, None] + (people - m) * np.log1p(-rates)[:, None])
+    weights = np.exp(log_choose(people)[m] + m * np.log(rates)[:, None] + (people - m) * np.log1p(-rates)[:, None])
+    weights *= steps
 
     def masses(place: int) -> Floats:
         return np.asarray(np.where(p <= levels[place] * (1 + EQUAL), p, 0.0).max(axis=1))

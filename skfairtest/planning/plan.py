@@ -224,8 +224,8 @@ def _check_number_of_groups(plan: Plan, groups: int) -> None:
         )
     if not plan.rates and groups > 2:
         raise ParameterError(
-            f"metric={plan.name!r} of {groups} groups has no power computation: give two groups, with alpha divided by "
-            "the number of comparisons"
+            f"metric={plan.name!r} of {groups} groups has no power computation: give two groups, with alpha "
+            + ("as it is" if settings.question.alternative == "equivalence" else "divided by the number of comparisons")
         )
     margin = settings.question.margin_bounds is not None
     if not plan.rates and settings.compare == "to_overall" and (plan.is_area or margin):

@@ -273,6 +273,11 @@ def test_more_than_two_classes_need_a_positive_one_or_a_function(people):
     test = CorrelationFairnessTest(model, of=np.not_equal, n_resamples=99).fit(X, labels, sensitive_features=age)
     assert test.disparity_ == pytest.approx(stats.pearsonr(age, model.predict(X) != labels).statistic)
     assert "values of not_equal" in str(test)
+    # Names of labels are no numbers, and are for the function to read.
+    names = np.array(["low", "middle", "high"])[labels]
+    named = LogisticRegression().fit(X, names)
+    again = CorrelationFairnessTest(named, of=np.not_equal, n_resamples=99).fit(X, names, sensitive_features=age)
+    assert again.disparity_ == pytest.approx(stats.pearsonr(age, named.predict(X) != names).statistic)
 
 
 # Strata ---------------------------------------------------------------------------------------------------------------

@@ -136,6 +136,22 @@ def test_the_raised_level_that_is_found_fast_is_near_the_certified_one(people, a
     assert level == pytest.approx(boschloos_level(*people, alpha, "two-sided"), rel=0.1)
 
 
+@pytest.mark.parametrize(
+    ("people", "p2", "alpha", "alternative", "sign"),
+    [
+        ((27, 938), 0.35, 0.01, "two-sided", -1),
+        ((14, 2720), 0.2, 0.0083, "greater", 1),
+    ],
+)
+def test_a_small_group_beside_a_far_larger_one_has_the_power(people, p2, alpha, alternative, sign):
+    # P-values hardly change with the number of events: a level 3% too small leaves out whole columns of outcomes.
+    question = Question(alternative=alternative)
+    (size,) = detectable_rates(
+        [TwoRates(p2, *people)], question, alpha=alpha, power=0.8, direction="up" if sign > 0 else "down"
+    )
+    assert comparison_power(*people, p2 + sign * size, p2, question, alpha)[0] == pytest.approx(0.8, abs=0.01)
+
+
 def test_too_few_people_could_have_shown_nothing():
     assert np.isinf(size_of(0.5, 3, 1000, alpha=1e-4))
 

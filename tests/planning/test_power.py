@@ -387,6 +387,16 @@ NUMBERS = {"metric": "selection_rate", "rates": (0.3, 0.5), "n_per_group": (50, 
             {"metric": "mean_prediction", "rates": ((0.3, 1.0),) * 3, "n_per_group": (9,) * 3},
             "'mean_prediction' of 3 groups has no power computation: give two groups, with alpha divided",
         ),
+        (  # all comparisons have to be shown, each at alpha
+            {
+                "metric": "mean_prediction",
+                "rates": ((0.3, 1.0),) * 3,
+                "n_per_group": (9,) * 3,
+                "alternative": "equivalence",
+                "margin": 0.5,
+            },
+            "'mean_prediction' of 3 groups has no power computation: give two groups, with alpha as it is",
+        ),
         ({"rates": (0.3,) * 3, "n_per_group": (9,) * 3, "alternative": "less"}, "do not have: use compare="),
     ],
 )
