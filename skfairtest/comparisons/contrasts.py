@@ -10,7 +10,6 @@ J. C. Hsu (1996). Multiple Comparisons: Theory and Methods. Chapter 4.
 """
 
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, permutations
 from math import comb
 from typing import Any
