@@ -10,7 +10,6 @@ J. C. Hsu (1996). Multiple Comparisons: Theory and Methods. Chapter 4.
 """
 
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations, permutations
 from math import comb
 from typing import Any
@@ -72,7 +71,7 @@ def tested_once(rows: Sequence[Comparison], known: Known, test: Callable[[int], 
     out = list[Comparison]()
     for place, row in enumerate(rows):
         first = None if row.hypothesis is None else known.get(row.hypothesis)
-        out.append(test(place) if first is None else replace(row.tested_as(first), method=row.method))
+        out.append(test(place) if first is None else row.tested_as(first).updated(method=row.method))
         if row.hypothesis is not None:
             known.setdefault(row.hypothesis, out[-1])
     return out
@@ -219,5 +218,5 @@ def _kept(pairs: Mapping[int, Comparison], *, highest: bool) -> dict[int, Compar
             own = [pair.interval for pair in pairs.values() if pair.contrast.first == one.contrast.first]
             low, high = one.interval
             ends = (min(limits[0] for limits in own), high) if highest else (low, max(limits[1] for limits in own))
-            kept[place] = replace(one, interval=(float(np.min(ends)), float(np.max(ends))))
+            kept[place] = one.updated(interval=(float(np.min(ends)), float(np.max(ends))))
     return kept

@@ -174,13 +174,19 @@ class Comparison:
         """Its place among those of a metric: over all strata, then in each."""
         return not self.is_pooled, self.contrast.stratum or 0
 
+    def updated(self, **values: Any) -> Self:
+        """A copy with other values: `dataclasses.replace` takes 50 times as long for so many fields."""
+        row = object.__new__(type(self))
+        vars(row).update(vars(self), **values)
+        return row
+
     @property
     def in_family(self) -> Self:
         """The comparison as its family counts it: an undefined disparity counts, but is no evidence."""
         if not self.undefined:
             return self
-        return replace(
-            self, log_p=0.0, method=f"undefined: {self.undefined}", statistic=np.nan, standard_error=np.nan,
+        return self.updated(
+            log_p=0.0, method=f"undefined: {self.undefined}", statistic=np.nan, standard_error=np.nan,
             n_extreme=None, n_defined=0, n_undefined=0, n_tails=1, least_log_p=-np.inf,
         )  # fmt: skip
 
@@ -197,8 +203,7 @@ class Comparison:
     def tested_as(self, first: Self) -> Self:
         """Take the test of a comparison with the same hypothesis, up to the sign of the statistic."""
         sign = self.sign * first.sign
-        return replace(
-            self,
+        return self.updated(
             **{name: getattr(first, name) for name in EVIDENCE},
             statistic=sign * first.statistic + 0.0,  # + 0.0: no minus sign before 0
             draws=None if first.draws is None else sign * first.draws,

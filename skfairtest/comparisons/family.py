@@ -72,7 +72,7 @@ def decide(results: Sequence[Result], settings: Settings, *, together: bool = Fa
         for place, number in grouping.items():
             one = shown[number][place]
             uncertified = not at_most(one.log_p_adjusted, settings.alpha)
-            shown[number][place] = replace(one, concern=uncertified and (verdict.concern or not one.is_pooled))
+            shown[number][place] = one.updated(concern=uncertified and (verdict.concern or not one.is_pooled))
     place = next(place for place in families[0][leading] if place in grouping)
     verdict = replace(verdict, leading=(grouping[place], list(shown[grouping[place]]).index(place)))
     return [
@@ -151,7 +151,7 @@ def _adjust(rows: list[Comparison], tested: list[list[int]], settings: Settings,
             if one.undefined
             else one.null.question.consistent_limits(limits, one.disparity, one.bounds, rejected=rejected)
         )
-        rows[place] = replace(one, log_p_adjusted=value, interval=interval, concern=concern, error=error)
+        rows[place] = one.updated(log_p_adjusted=value, interval=interval, concern=concern, error=error)
 
 
 def _intervals(family: Sequence[Comparison], error: float) -> list[tuple[float, float]]:

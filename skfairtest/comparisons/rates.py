@@ -370,7 +370,7 @@ def _answered(rows: Sequence[core.Comparison], settings: Settings) -> list[core.
         answers |= zip(
             places, answer_known([nulls[place].pair for place in places], scale, question, found_before), strict=True
         )
-    return [replace(one, **vars(answers[place])) for place, one in enumerate(rows)]
+    return [one.updated(**vars(answers[place])) for place, one in enumerate(rows)]
 
 
 def _error(null: RateNull, settings: Settings, error: float) -> float:

@@ -65,15 +65,16 @@ def _saddle_point(x: Floats, y: Floats, p: Floats, q: Floats) -> Floats:
         of_all, of_events, of_others = stirling_error(np.stack([n, x, y]))
         deviance, other_deviance = _deviance(np.stack([x, y]), np.stack([n * p, n * q]))
         inner = of_all - of_events - of_others - deviance - other_deviance + 0.5 * np.log(n / x / y) - _HALF_LOG_2PI
-        never, always = (np.where(part < 0.5, np.log1p(-part), np.log(rest)) for part, rest in ((p, q), (q, p)))
+        never = np.where(p < 0.5, np.log1p(-p), np.log(q))
+        always = np.where(q < 0.5, np.log1p(-q), np.log(p))
         return np.where(x == 0, n * never, np.where(y == 0, n * always, inner))
 
 
 def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Floats:
     """Logarithm of the hypergeometric probability that x of m events fall on the first d1 of d1 + d2 people."""
-    x, d1, d2, m = (np.asarray(a) for a in (x, d1, d2, m))
-    cells = (x, d1 - x, m - x, d2 - m + x, m, d1 + d2 - m)
-    a, b, c, d, events, others = np.broadcast_arrays(*(np.asarray(cell, dtype=float) for cell in cells))
+    x, d1, d2, m = map(np.asarray, (x, d1, d2, m))
+    cells = np.broadcast_arrays(x, d1 - x, m - x, d2 - m + x, m, d1 + d2 - m)
+    a, b, c, d, events, others = np.asarray(cells, dtype=float)
     p, q = events / (events + others), others / (events + others)
     first, second, both = _saddle_point(np.stack([a, c, events]), np.stack([b, d, others]), p, q)
     return np.where((p <= 0) | (q <= 0), 0.0, first + second - both)

@@ -86,8 +86,8 @@ def _at_difference(x1: Floats, y1: Floats, x2: Floats, y2: Floats, edge: Floats)
     swapped = edge < 0
     # The likelihood still rises where p2 = 1 - p1.
     turned = (x1 - y2) * (1 - edge) + (x2 - y1) * (1 + edge) > 0
-    x1, y1, x2, y2 = (np.where(swapped, b, a) for a, b in ((x1, x2), (y1, y2), (x2, x1), (y2, y1)))
-    x1, y1, x2, y2 = (np.where(turned, b, a) for a, b in ((x1, y2), (y1, x2), (x2, y1), (y2, x1)))
+    x1, y1, x2, y2 = np.where(swapped, (x2, y2, x1, y1), (x1, y1, x2, y2))
+    x1, y1, x2, y2 = np.where(turned, (y2, x2, y1, x1), (x1, y1, x2, y2))
     events, far, s = x1 + x2, x2 * e, room / 4
     for _ in range(_STEPS):
         q1, q2 = room - s, 1 - s

@@ -18,18 +18,10 @@ from skfairtest.inference.multiplicity import DISCRETE_FROM
 from skfairtest.inference.power import estimates_power, rate_power, smallest_distances
 from skfairtest.inference.power_designs import Computed, Design
 from skfairtest.inference.rates import Question
-from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
+from skfairtest.metrics import CELLS, SCORES, OfMean, Rate, disparity_of, resolve_metrics
 
 #: Metrics that are the mean of one number per person; their values are given as (mean, standard deviation).
-MEANS = (
-    "mean_prediction",
-    "mean_residual",
-    "mean_squared_error",
-    "mean_absolute_error",
-    "brier_score",
-    "log_loss",
-    "calibration",
-)
+MEANS = tuple(name for name, metric in SCORES.items() if isinstance(metric.evaluate, OfMean))
 AREA = "roc_auc"
 #: No group has more people.
 MOST_PEOPLE = 10**10

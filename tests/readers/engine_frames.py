@@ -8,11 +8,6 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-#: Engines that are in memory, or start at once, and those that take seconds to start.
-ENGINES = ["pandas", "polars", "polars lazy", "pyarrow", "pyarrow dataset", "duckdb", "ibis", "dask"]
-SLOW_ENGINES = ["pyspark"]
-EVERY_ENGINE = [*ENGINES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_ENGINES)]
-
 
 def arrow(data):
     """Return a pandas frame as Arrow's, without its index; what is Arrow's already as it is."""
@@ -69,6 +64,10 @@ FRAMES = {
     "dask": _dask,
     "pyspark": lambda data, folder: spark_session().read.parquet(str(_file(data, folder))),
 }
+#: Engines that take seconds to start, and those that are in memory or start at once.
+SLOW_ENGINES = ["pyspark"]
+ENGINES = [name for name in FRAMES if name not in SLOW_ENGINES]
+EVERY_ENGINE = [*ENGINES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_ENGINES)]
 
 
 def frame_of(engine, data, folder):
