@@ -454,7 +454,7 @@ def evaluate_sides(
         kinds, counts = evaluation.kinds.within(place, sides)
         if contrast.second is None:
             rest = "rest" if contrast.overall else other
-            whose = f"the {rest}, everybody but {design.group(contrast)!r}"
+            whose = f"the {rest}, everyone but {design.group(contrast)!r}"
             evaluation.check(design.sample, kinds, counts[1], whose, place)
         stratum = Stratum(evaluation.functional(kinds), counts, evaluation.block(kinds), kinds.rows, kinds.cluster)
         nested, tested = stratum.clusters_nested, stratum.tested

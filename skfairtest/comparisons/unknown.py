@@ -141,13 +141,13 @@ class Unassigned:
         return Unknown(*(_reach(of, sides) for of in self.counted[one.metric]))
 
     def subsets(self, one: Comparison, size: int, *, exactly: bool) -> list[Unknown]:
-        """The possible sides of subsets of at most so many people, the rest being left out."""
+        """The possible sides of subsets of at most this many people; the others are left out."""
         events, others = map(sum, self.counted[one.metric])
         rest = self.n - events - others if exactly else size
         return self.reach(one).subsets(events, others, rest, size)
 
     def further(self, size: int) -> int:
-        """Return how many more hypotheses so many people can make testable, at most."""
+        """The largest number of further hypotheses that this many people can make testable."""
         found = 0
         for needs, n_groups, n_tested in self.lacking.values():
             n = n_groups + int((np.cumsum(needs) <= size).sum())

@@ -20,7 +20,7 @@ from skfairtest.inference.linear_form import Scale
 from skfairtest.inference.rates import Pair, Question, answer, equalities, score_log_p
 from skfairtest.inference.unconditional import within_cap
 
-#: Changes of so many people are all looked at; those of more until so many p-values were, then those along paths.
+#: Changes of this many people are all looked at; those of more until this many p-values were, then those along paths.
 _FIRST, _LOOKED_AT = 8, 300_000
 #: Changes whose exact p-values are found at a time, and fewer of margins, which take longer.
 _BATCH, _FEW = 128, 8
@@ -233,7 +233,7 @@ class Decided:
         done, radius, looked_at, every = 0, 2, 0, True
         while (most > done).any():
             near = np.minimum(reach * (most > done)[:, None, None], radius)
-            # About half of the changes by at most so many in each direction are by so many people.
+            # About half of the changes by at most this many in each direction are by this many people.
             looked_at += int((near.sum(axis=2) + 1).prod(axis=1).sum()) // 2 * len(self.log_p)
             every &= done < _FIRST or looked_at <= _LOOKED_AT
             changes = (self._changes if every else self._along_paths)(near, done, radius)

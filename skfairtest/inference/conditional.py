@@ -198,7 +198,7 @@ def stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) ->
 
 def _convolved(masses: list[Floats]) -> Floats:
     """Convolve distributions, neighbours first, by Fourier transforms."""
-    from scipy.signal import fftconvolve  # slow to import, and few tables have so many strata
+    from scipy.signal import fftconvolve  # slow to import, and few tables have this many strata
 
     while len(masses) > 1:
         pairs = zip(masses[::2], masses[1::2], strict=False)

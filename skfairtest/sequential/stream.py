@@ -254,7 +254,7 @@ def _counted(own: Floats, values: Floats) -> Floats:
 
 
 def check_bounded(metric: Metric) -> None:
-    """Refuse what is no rate and no mean, and what is compared by ratios."""
+    """Refuse what is not a rate and no mean, and what is compared by ratios."""
     if isinstance(metric, Rate) and metric.value is not None:
         raise ParameterError(
             f"metric {metric.name!r} is a function of a rate, and bets are made on the rate itself: f1 is equal where "
@@ -264,7 +264,7 @@ def check_bounded(metric: Metric) -> None:
         raise ParameterError(f"metric {metric.name!r} is compared by a ratio, and evidence is of differences")
     if not isinstance(metric, Rate) and not (isinstance(metric, BuiltIn) and metric.name in means()):
         raise ParameterError(
-            f"metric {metric.name!r} is no rate and no mean of a value of each sample, on which bets could be made: "
+            f"metric {metric.name!r} is neither a rate nor a mean of one value per sample, as bets require: "
             f"use a rate ({', '.join(RATES)}), or one of the means {', '.join(means())}"
         )
 

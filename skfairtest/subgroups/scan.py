@@ -73,7 +73,7 @@ class Scanned:
 
     @classmethod
     def of(cls, measure: Measure, people: Floats, sums: Floats, subgroups: Subgroups, alternative: str) -> Self:
-        """Test subgroups of people who are so many in each cell, and add up to some sums."""
+        """Test subgroups of people who are this many in each cell, and add up to some sums."""
         cells = subgroups.cells
         n_strata = int(cells.stratum.max()) + 1
         own, rest = (np.zeros((len(subgroups), n_strata, sums.shape[1])) for _ in range(2))

@@ -51,7 +51,7 @@ _NOTHING, _IDENTIFIED = 1e-9, 1e-6
 
 @dataclass(frozen=True)
 class Rows:
-    """Different rows of probabilities `p` (M, G), and how many people with each row have each role, `counts` (M, 3)."""
+    """Distinct rows of group probabilities `p` (M, G), and the people in each role with that row, `counts` (M, 3)."""
 
     p: Floats
     counts: Floats

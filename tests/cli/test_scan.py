@@ -59,7 +59,7 @@ def test_every_format_says_what_the_class_says(people, capsys, tmp_path):
     [
         ([*ASKED, "--max-depth", "0"], "--max-depth must be an integer of at least 1"),
         ([*ASKED, "--compare", "in_context"], "--compare 'in_context' compares people who share values of"),
-        ([*ASKED, "--metric", "roc_auc", "--y-score", "pred", "--y-true", "truth"], "is no rate and no mean"),
+        ([*ASKED, "--metric", "roc_auc", "--y-score", "pred", "--y-true", "truth"], "is neither a rate nor a mean"),
         ([*ASKED, "--feature", "nowhere"], "nowhere"),
     ],
 )

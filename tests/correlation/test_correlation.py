@@ -352,7 +352,7 @@ def test_the_good_people_are_good():
         ({"sensitive_features": {"age": list("young")}}, r"column 'age'\) holds 'g', .*FairnessTest"),
         ({"sensitive_features": {"age": pd.Categorical([1, 2, 3, 1, 2])}}, r"'age'\) is categorical: use FairnessTest"),
         ({"sensitive_features": {"age": pd.date_range("2000", periods=5)}}, "dates can become numbers"),
-        ({"sensitive_features": {"age": [3] * 5}}, r"column 'age'\) is 3 for everybody"),
+        ({"sensitive_features": {"age": [3] * 5}}, r"column 'age'\) is 3 for all people"),
         ({"sensitive_features": {"age": [1, None, 3, np.nan, 5]}}, r"column 'age'\) has 2 missing values among 5"),
         ({"sensitive_features": {"age": [1, np.inf, 3, 4, 5]}}, r"column 'age'\) holds infinite values"),
         ({"sample_weight": [1] * 5}, "sample_weight was given, and people count alike"),

@@ -186,7 +186,7 @@ WRONG = {
     ),
     "no truth": (
         lambda d: PairedFairnessTest.from_predictions(None, d["a"], d["b"], sensitive_features=d["sex"]),
-        "y is missing: true_positive_rate, false_positive_rate",
+        "y_true is missing: true_positive_rate, false_positive_rate",
     ),
     "no groups": (lambda d: PairedFairnessTest.from_predictions(d["y"], d["a"], d["b"]), "sensitive_features is"),
     "max_t": (lambda d: fitted(d, "f1", adjust="max_t"), "adjust must be one of"),
