@@ -104,7 +104,7 @@ class GroupsMissing(ParameterError):
 
 
 class NothingDefined(ValueError):
-    """There are groups, and the metric is defined in no two of them."""
+    """The metric is defined in fewer than two groups."""
 
 
 def find_stack_level() -> int:

@@ -327,7 +327,8 @@ class AdjustedFairnessTest(OutcomeTest):
             hypotheses=(
                 f"given {self._covariates}, the mean of {self._outcome} is "
                 f"{same.get(setup.alternative, 'the same in both groups')}. The generalised covariance measure tests "
-                "it, which is valid in large samples if models predict the outcome and the group well from the covariates.",
+                "it, which is valid in large samples if models predict the outcome and the group well from the "
+                "covariates.",
             ),
             tables=(Table.of(columns, cells.barred(rows), f"Differences in {self._outcome}", few=cells.SHOWN),),
             left_out=cells.excluded_tables(self.excluded_),

@@ -212,7 +212,7 @@ class Target(NamedTuple):
 
     @classmethod
     def both(cls, contrast: Contrast, *, beside: bool = False) -> tuple[Self, Self]:
-        """The outcome and the group of a comparison; `beside`: by neighbours, who learn any shape."""
+        """The outcome and the group of a comparison; `beside`: predicted by nearest neighbours."""
         among = None if contrast.second is None else frozenset({contrast.first, contrast.second})
         return cls("outcome_model", among, None, beside), cls("group_model", among, contrast.first, beside)
 

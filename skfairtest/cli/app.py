@@ -604,7 +604,7 @@ def power(
     rates: Annotated[
         list[str] | None,
         opt.option(
-            "The true value in a group, once per group; of a mean MEAN:SD, of a criterion NAME=VALUE.",
+            "The true value in a group, once per group; for a mean MEAN:SD, for a criterion NAME=VALUE.",
             "VALUE",
             "--rate",
         ),

@@ -65,7 +65,7 @@ class NullDistribution:
 
     @property
     def tails(self) -> tuple[str, ...]:
-        """The tails that are counted: both for a metric without a direction, otherwise twice the smaller one."""
+        """The tails that are counted; both, the smaller doubled, for a metric without a direction."""
         return ("greater", "less") if self.extreme == "two-sided" else (self.side,)
 
     def critical_values(self, row: Comparison, error: float) -> tuple[float, float]:

@@ -103,7 +103,7 @@ def _measure_calibration(metric: Calibration, design: Design, kinds: Kinds, seed
 
     def compare(contrast: Contrast, other: Any, strata: Sequence[Any]) -> tuple[Comparison, Any] | str:
         if not strata:
-            return "no scores that both sides have"
+            return "the two sides have no scores in common"
         path = type(strata[0]).joined(strata) if len(strata) > 1 else strata[0]
         move = float(largest_move(path.steps(), kuiper=metric.kuiper)[0])
         n_group, n_other = design.people(contrast)

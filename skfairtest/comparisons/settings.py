@@ -171,8 +171,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
     if disparity != "difference":
         if not 0 < margin <= 1:
             raise ParameterError(
-                "margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found "
-                f"{brief(margin)}"
+                f"margin of a ratio must be above 0 and at most 1, meaning [margin, 1/margin]; found {brief(margin)}"
             )
         margin_bounds = (float(margin), 1 / float(margin))
     else:

@@ -340,7 +340,7 @@ class TwoSides:
         return two_sides.welch_freedom(variances, self.n_effective)
 
     def form(self, disparity: str, *, tested: bool = False) -> Form:
-        """The disparity at any size, `tested` or as shown; tested against the rest if shown against everyone."""
+        """The linear form of the disparity: `tested` compares with the rest if the one shown compares with everyone."""
         weights, own = self.weights, self.unpooled
         low, high = self.evaluation.bounds
         # Between -1 and 1 a ratio is none of rates.

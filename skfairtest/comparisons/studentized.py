@@ -85,8 +85,8 @@ def measure_studentized(
     if made.question.disparity == "odds_ratio":
         what = " of people with weights or in clusters" if isinstance(made.metric, Rate) else ", which is not a rate"
         raise ParameterError(
-            f"disparity='odds_ratio' compares rates of people who count alike; found {made.name}{what}: use "
-            "'difference' or 'ratio'"
+            f"disparity='odds_ratio' compares rates of unweighted people without clusters; found {made.name}{what}: "
+            "use 'difference' or 'ratio'"
         )
     if design.settings.question.method == "exact":
         raise ParameterError(

@@ -211,8 +211,8 @@ def _check(result: Result, sample: Sample) -> None:
     for what, bad in refused.items():
         if bad:
             raise ParameterError(
-                f"missing='bounds' is for rates of people who count alike, and not for {what}: use missing='exclude' "
-                "or 'group'"
+                f"missing='bounds' is for rates of unweighted people without clusters, and not for {what}: use "
+                "missing='exclude' or 'group'"
             )
 
 
@@ -310,5 +310,5 @@ def unknown_sentence(result: Result) -> str:
         f"{said}, who may be in any group. Each p-value is the largest, and each interval the widest, over all ways to "
         "assign them to the groups; values are those of the other people."
         + (f" {further} with groups that they may make large enough count as well." if result.further else "")
-        + ("" if attained else " Where there were too many ways to try, p-values are bounds above all of them.")
+        + ("" if attained else " If there were too many assignments to try, p-values are upper bounds.")
     )

@@ -97,7 +97,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Real people, and how far each is from the nearest other one: what is unusual in all features together.
+    """People of the data and the distance of each to its nearest neighbour, a scale for unusual feature values.
 
     Examples
     --------

@@ -180,7 +180,7 @@ _FREE = 1e-9
 def free_choices(
     ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None
 ) -> list[tuple[list[int], Floats]]:
-    """Return the categories, and columns of few values, whose levels cost no fair distance for anyone."""
+    """Return the categories, and columns of few values, whose levels are at fair distance 0 from each other."""
     choices = [(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
     choices += [([column], levels[:, None]) for column, levels in ranges.levels.items()]
     free = []

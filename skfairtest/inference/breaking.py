@@ -222,7 +222,7 @@ class Decided:
                     insort(self._ordered.setdefault((question, *key), []), both)
 
     def turns(self) -> tuple[list[list[int]], bool]:
-        """The smallest change (group, u, v) that reverses the verdict, for each group in which as few suffice.
+        """The smallest change (group, u, v) that reverses the verdict, for each group with one of that size.
 
         The second value is False if the search was not exhaustive, so that fewer people may be enough.
         """

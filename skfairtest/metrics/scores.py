@@ -33,7 +33,7 @@ class BuiltIn(ScoreMetric):
 
     @property
     def reads(self) -> frozenset[str]:
-        """Which columns it needs."""
+        """The columns that it needs."""
         return frozenset(self.columns)
 
     @property

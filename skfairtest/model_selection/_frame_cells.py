@@ -115,7 +115,7 @@ def of_labels(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_rows(function: Callable[..., Any], y_true: Any, y_pred: Any, params: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a function of people as one of their row numbers: whatever a MetricFrame evaluates becomes a metric."""
+    """Turn a function of people into one of row numbers, so that whatever a MetricFrame evaluates is a metric."""
 
     def of_numbers(y_true_: NDArray[Any], y_pred_: NDArray[Any]) -> Any:
         rows = np.asarray(y_pred_).astype(np.intp)
@@ -139,7 +139,7 @@ def stacked(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_labels_of(functions: Iterable[Callable[..., Any]], **values: NDArray[Any]) -> None:
-    """Check that labels which a function compares are of one vocabulary; scores and other values are not labels."""
+    """Check that a function's true and predicted labels share values; scores and other values are not labels."""
     if all(known is not None and not known[1].reads >= set(LABELS) for known in map(known_metric, functions)):
         return
     labels = {}

@@ -125,7 +125,7 @@ class FairSelection:
         # upper bound of a difference hardly ever.
         if not 0 < self.tolerance <= 1:
             raise ParameterError(
-                f"tolerance must lie above 0 and at most at 1, as in tolerance=0.8: scores of {self.fairness!r} are "
+                f"tolerance must be above 0 and at most 1, as in tolerance=0.8: scores of {self.fairness!r} are "
                 f"ratios, from {low:.3g} to {high:.3g}; found {self.tolerance:.4g}"
             )
         return mean, "the mean of its worst ratios", float(self.tolerance)

@@ -246,7 +246,8 @@ def compare_in_one_group(
         names = " x ".join(sample.sensitive_names)
         raise GroupsMissing(
             f"sensitive_features ({names}) holds one group only (n_samples={sample.n_samples}): two models are then "
-            "compared by McNemar's test, of rates whose condition no model decides and people who count alike; " + why
+            "compared by McNemar's test, of rates whose condition no model decides and people without weights or "
+            "clusters; " + why
         )
     positive = positive_label(sample, metrics, pos_label, classes)
     design = Design(sample, settings, (0,), (), positive, pos_label, (0,))

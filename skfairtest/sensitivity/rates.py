@@ -60,8 +60,8 @@ def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
     check_choice("to", to, ("missing_groups", "confounding"))
     if counted.result is None:
         raise ParameterError(
-            f"to={brief(to)} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and "
-            f"not for {counted.refused}"
+            f"to={brief(to)} is for rates of unweighted people without clusters, whose p-values are enumerated or "
+            f"asymptotic, and not for {counted.refused}"
         )
     if to == "confounding":
         return _confounding(counted.result, at)

@@ -289,7 +289,7 @@ class SequentialFairnessTest(ReportMixin):
         self._refresh()
         if sample.n_samples == 1 and self.blocks == "auto" and stream.blocks == "batches":
             warn(
-                "blocks: the first batch had several samples, so that batches are compared, and one sample has no one "
+                "blocks: the first batch had several samples, so batches are compared, and one sample has no other "
                 "to be compared with; single samples are compared by a test with blocks='queues'",
             )
         if late:

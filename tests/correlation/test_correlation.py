@@ -355,7 +355,7 @@ def test_the_good_people_are_good():
         ({"sensitive_features": {"age": [3] * 5}}, r"column 'age'\) is 3 for all people"),
         ({"sensitive_features": {"age": [1, None, 3, np.nan, 5]}}, r"column 'age'\) has 2 missing values among 5"),
         ({"sensitive_features": {"age": [1, np.inf, 3, 4, 5]}}, r"column 'age'\) holds infinite values"),
-        ({"sample_weight": [1] * 5}, "sample_weight was given, and people count alike"),
+        ({"sample_weight": [1] * 5}, "sample_weight was given, and this test of correlations takes no weights"),
         ({"clusters": [1, 1, 2, 2, 3]}, "clusters was given, and .* pass one row per cluster"),
         ({"y_true": None}, "y is missing: of='absolute_error' needs the true values"),
         ({"y_true": None, "of": np.subtract}, "y is missing: of=subtract"),

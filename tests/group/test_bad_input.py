@@ -194,7 +194,7 @@ REFUSED = [
         ({"sample_weight": WEIGHT}, "sample_weight was given"),
         ({"clusters": PLACE}, "clusters was given"),
         ({"y_score": 10 * SCORE}, "probabilities of the positive label"),
-        ({"y_score": np.where(SEX == "f", 0.2, 0.8)}, "no scores that both sides have"),
+        ({"y_score": np.where(SEX == "f", 0.2, 0.8)}, "the two sides have no scores in common"),
     ]),
     # Distributions.
     *(({**CURVE, "metric": "distribution", **asked}, match) for asked, match in [

@@ -671,7 +671,7 @@ def test_an_unknown_method_or_disparity_is_named():
 def test_a_margin_is_read_where_it_has_a_meaning():
     frame = frame_of(selection_rate, test_params={"margin": 0})  # of differences, and of no ratio
     assert frame.p_values() == frame_of(selection_rate).p_values()
-    with pytest.raises(ValueError, match="test_params: margin of a ratio must lie above 0"):
+    with pytest.raises(ValueError, match="test_params: margin of a ratio must be above 0"):
         frame.ratio_test()
     certified = {"margin": 0.1, "alternative": "equivalence"}
     wide, test = frame_of(selection_rate, test_params=certified), fairness_of("selection_rate", **certified)

@@ -232,7 +232,7 @@ def test_what_comes_before_the_other_group_is_counted_and_compared_or_said_to_be
     only = SequentialFairnessTest().partial_fit(y_pred=[1, 0, 0], sensitive_features=["a", "b", "b"])
     assert both["e_value"] == only.comparisons_["e_value"].item()
     assert both["n_uncompared"] == 5
-    with pytest.warns(UserWarning, match="one sample has no one to be compared with"):
+    with pytest.warns(UserWarning, match="one sample has no other to be compared with"):
         batches.partial_fit(y_pred=[1], sensitive_features=["a"])
 
 

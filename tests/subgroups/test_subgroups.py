@@ -475,4 +475,4 @@ def test_a_mean_that_rests_on_few_people_is_reported_with_a_warning():
             n_resamples=99, random_state=0,
         )  # fmt: skip
     assert found.rejected_
-    assert "exact where nothing differs" in str(found)
+    assert "exact if distributions are equal" in str(found)
