@@ -327,7 +327,7 @@ class LabelledFairnessTest(FairnessTest):
 
 
 def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
-    """Say how many labels without a judge the labels and the judge are worth, of one metric."""
+    """How many labels alone are as precise as the labels with the judge, for one metric."""
     n, found, worth = (round(value) for value in labels.loc[labels["metric"] == metric, ["n", "labels", "worth"]].sum())
     if n == found:
         return "Everyone has a label."

@@ -494,7 +494,7 @@ class SequentialFairnessTest(ReportMixin):
             *cells.numbers(setup, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
             Column("e-value", shows=lambda row: number(row["e_value"])), cells.ADJUSTED_P, cells.VERDICT,
         )  # fmt: skip
-        null = f"Of each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
+        null = f"For each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
         null += f"at most {self.margin:g} in size. " if self.margin else "zero. "
         null += f"The probability that a true hypothesis is ever rejected is at most {100 * setup.alpha:g}%, "
         pending, alone = self.pending_, self.comparisons_[self.comparisons_["n_uncompared"] > 0]

@@ -226,7 +226,7 @@ class UncertainRates:
         return out
 
     def limit(self, critical: Callable[[float | Floats], Floats] | float, start: float, stop: float) -> float:
-        """Return the last disparity that is not rejected on the way from `start`, which is not, to `stop`."""
+        """The last disparity that is not rejected between `start`, which is not rejected, and `stop`."""
         ratio, sign = self.disparity == "ratio", 1 if stop < start else -1
 
         def excess(places: Floats) -> Floats:
