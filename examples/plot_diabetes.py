@@ -3,7 +3,7 @@ A regression: errors by sex and by age
 ======================================
 
 A model predicts how far diabetes has progressed after a year, for 442 people. Do its errors depend on sex? On age?
-Nobody is selected here, so rates do not exist; means of errors and correlations take their place.
+No one is selected here, so rates do not exist; means of errors and correlations take their place.
 """
 
 # %%

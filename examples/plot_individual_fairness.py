@@ -74,7 +74,7 @@ figure.colorbar(image, ax=several, label="lower bound of the loss ratio", extend
 # Fair models are those in the middle, whose first coefficient is small; right of the black line and left of it the
 # null hypothesis, a ratio of at most 1.25, is rejected.
 #
-# Often nobody knows what "similar" means. `SensitiveSubspace`, the default, treats people as similar if they differ
+# Often it is unknown what "similar" means. `SensitiveSubspace`, the default, treats people as similar if they differ
 # only in what predicts a sensitive feature, and learns this on other folds than those it is used on. Here past
 # decisions depended on skill and on sex, and two more features, unrelated to skill, reveal sex. Three models of these
 # decisions: one without changes, one whose features have the sensitive subspace projected out, and boosted trees,

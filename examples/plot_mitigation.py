@@ -2,7 +2,7 @@
 Before and after: did the mitigation work?
 ==========================================
 
-fairlearn's mitigators aim at equal rates on the people they are trained on. What matters is everybody else. 5,226
+fairlearn's mitigators aim at equal rates on the people they are trained on. What matters is everyone else. 5,226
 arrests in Toronto, 1997 to 2002: who was released with a summons? A model and two mitigated ones are tested on people
 who were not used for training.
 """

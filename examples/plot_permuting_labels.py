@@ -29,7 +29,7 @@ def world(base_rate):
 
 
 # %%
-# With counts, shuffling labels means sampling the large group's counts from everybody's: one sample from the
+# With counts, shuffling labels means sampling the large group's counts from those of all people: one sample from the
 # multivariate hypergeometric distribution. The statistic is the difference of the true positive rates. With all cells
 # this is the naive test. With the two cells of positive people the same code is another test: labels are shuffled
 # where people are exchangeable if the rates are equal.
@@ -39,9 +39,9 @@ def rate(cells):
 
 def permutation_p(large, small, n_resamples=499):
     """The p-value of a shuffle within the given cells."""
-    everybody = large + small
-    shuffled = rng.multivariate_hypergeometric(everybody, large.sum(), size=n_resamples)
-    differences = np.abs(rate(shuffled) - rate(everybody - shuffled))
+    everyone = large + small
+    shuffled = rng.multivariate_hypergeometric(everyone, large.sum(), size=n_resamples)
+    differences = np.abs(rate(shuffled) - rate(everyone - shuffled))
     return (1 + np.sum(differences >= abs(rate(large) - rate(small)) - 1e-12)) / (1 + n_resamples)
 
 
@@ -81,7 +81,7 @@ axes.legend()
 plt.show()
 
 # %%
-# The reason: after a shuffle the small group has as many positive people as a random sample of everybody, and its
+# The reason: after a shuffle the small group has as many positive people as a random sample of all people, and its
 # rate varies accordingly little. The real small group has few positive people, and its rate varies more.
 large, small = world(0.1)
 shuffled = rng.multivariate_hypergeometric(large + small, large.sum(), size=9999)

@@ -9,7 +9,7 @@ says.
 """
 
 # %%
-# Among people who reoffended, who was called a risk? Each race is compared with everybody else.
+# Among people who reoffended, who was called a risk? Each race is compared with everyone else.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
@@ -37,7 +37,7 @@ GroupMetricDisplay.from_test(test)
 plt.show()
 
 # %%
-# What would the textbook test have done? Suppose that everybody who reoffends is called a risk with the same
+# What would the textbook test have done? Suppose that everyone who reoffends is called a risk with the same
 # probability, .95, whatever the race. Simulate such fair data for the ten people and the others, and test them: at a
 # level of 5%, five in a hundred should be significant. If all ten are called a risk, the estimated error of their
 # rate is zero, and the textbook test treats any difference as certain.

@@ -1,5 +1,5 @@
 """
-Subgroups that nobody named
+Subgroups found by a search
 ===========================
 
 An audit compares the groups that you name. A scan compares every combination of a few features, and reports those that

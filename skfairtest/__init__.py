@@ -5,7 +5,7 @@ from importlib import import_module
 from skfairtest._version import __version__ as __version__
 
 TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
-if TYPE_CHECKING:  # "as": names that are handed on
+if TYPE_CHECKING:  # "as": re-exported names
     from skfairtest._utils.errors import SmallGroupWarning as SmallGroupWarning
     from skfairtest.adjusted.fairness import AdjustedFairnessTest as AdjustedFairnessTest
     from skfairtest.audit import FairnessAudit as FairnessAudit

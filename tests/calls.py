@@ -62,7 +62,7 @@ def as_objects(values):
 
 
 def polars_series(values, dtype=None):
-    """A polars series, which panics with decimals that are no numbers."""
+    """A polars series, which panics with decimals that are not numbers."""
     if any(isinstance(value, Decimal) and value.is_nan() for value in values):
         raise ValueError
     return pl.Series("x", values, dtype=dtype, strict=dtype is None)

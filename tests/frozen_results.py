@@ -115,7 +115,7 @@ def changes(name, values):
 
 
 def differences(values, was, *, rtol, where=""):
-    """List where numbers differ from stored ones; an attribute that is new is no difference."""
+    """List where numbers differ from stored ones; an attribute that is new is not a difference."""
     if isinstance(was, dict) and isinstance(values, dict):
         missing = [f"{where}/{key}: is gone" for key in was if key not in values]
         parts = [differences(values[key], was[key], where=f"{where}/{key}", rtol=rtol) for key in was if key in values]
@@ -246,7 +246,7 @@ DRAWS = 199
 
 
 def group_test(crowd=(400, 3, 0), groups="group", **given):
-    """Test people by columns named; what is no name of people's is a parameter of the test."""
+    """Test people by columns named; what is not a name of people's is a parameter of the test."""
     who = people(*crowd)
     metric = given.get("metric", "equalized_odds")
     columns = {name: given.pop(name, None) for name in ("control_features", "sample_weight", "clusters")}

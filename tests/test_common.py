@@ -978,7 +978,7 @@ def test_n_jobs_changes_nothing(case, n_jobs):
 
 
 def refused(case, container):
-    """Numbers are no categories; scikit-learn hands dicts on unsliced, and 1.6 takes no rows of pyarrow tables."""
+    """Numbers are not categories; scikit-learn hands dicts on unsliced, and 1.6 takes no rows of pyarrow tables."""
     if case.name == "select_fair":
         return container == "dict" or (container == "pyarrow" and sklearn.__version__.startswith("1.6."))
     return case.kind in (CORRELATIONS, ADJUSTED) and container == "pandas category"
@@ -1523,7 +1523,7 @@ def test_features_come_back_in_the_container_in_which_they_came(case, container)
 
 
 @parametrized([case for case in INDIVIDUAL if "sensitive" not in str(case.params)])
-@pytest.mark.filterwarnings("ignore:(nobody's loss changed|unfair examples lie):UserWarning")
+@pytest.mark.filterwarnings("ignore:(no person's loss changed|unfair examples lie):UserWarning")
 def test_company_changes_nothing_about_a_person(case):
     """Two people alone, and each of them among all the others, in units and ranges that others do not change."""
     fixed = {"feature_ranges": "free", "feature_scale": None}

@@ -25,7 +25,7 @@ from skfairtest._utils.errors import ParameterError
 from tests.calls import CALLS, LABELS, MISSING, calls, contained, plain
 
 HERE = Path(skfairtest.__file__).parent
-#: What an error may be about that is no parameter of the call.
+#: What an error may be about that is not a parameter of the call.
 GENERAL = ("metric", "estimator", "frame", "no comparison is defined", "people are too few", "no stratum of", "hold")
 #: Rates: event and condition of true and predicted labels (1 for positive).
 RATES = {

@@ -22,7 +22,7 @@ Test = TypeVar("Test")
 
 
 class Later:
-    """An attribute that may be set to a partial call, which is made when somebody asks for the value."""
+    """An attribute that may be set to a partial call, which is made when they are asked for for the value."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Take the name of the attribute."""
@@ -131,7 +131,7 @@ def with_parameters(test: type[Test]) -> type[Test]:
     test.__annotations__ = shared | test.__annotations__
     made: Any = dataclass(repr=False, eq=False, kw_only=True, match_args=False)(test)
     made._constructor_parameters = {parameter.name: parameter.type for parameter in fields(made)}
-    del made.__dataclass_fields__  # a test is no data that is compared, written or inherited field by field
+    del made.__dataclass_fields__  # a test is not data that is compared, written or inherited field by field
     made.__init__ = answering_guesses(made.__init__, made.__name__)
     return test
 

@@ -28,7 +28,7 @@ def places(sizes: Integers) -> Integers:
 
 
 def batches(n: int, at_most: int) -> list[slice]:
-    """Cut n things into slices of at most so many (of one at least); they depend on nothing else.
+    """Cut n things into slices of at most this many (of one at least); they depend on nothing else.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def batches(n: int, at_most: int) -> list[slice]:
 
 
 def parts(sizes: Integers, at_most: int) -> list[slice]:
-    """Cut rows of increasing sizes into slices whose rows, each as long as the longest, have at most so many elements.
+    """Cut rows of increasing sizes into slices that have at most `at_most` elements once padded to the longest row.
 
     Examples
     --------

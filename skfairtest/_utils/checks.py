@@ -24,7 +24,7 @@ def is_integer(value: object) -> TypeGuard[int]:
 
 
 def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
-    """Whether a value holds others, one after the other, and is no text."""
+    """Whether a value holds others, one after the other, and is not text."""
     return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
 
 

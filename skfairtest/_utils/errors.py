@@ -64,7 +64,7 @@ class ParameterError(ValueError):
         self.parameter = named[0]
 
     def renamed(self, parameter: str) -> str:
-        """Return the message for those to whom the parameter has another name."""
+        """The message with the parameter's name in the caller's terms."""
         return parameter + str(self)[len(self.parameter) :]
 
 
@@ -94,7 +94,7 @@ class SmallGroupWarning(UserWarning):
     --------
     >>> import warnings
     >>> from skfairtest import SmallGroupWarning
-    >>> warnings.simplefilter("error", SmallGroupWarning)  # such a test is no test
+    >>> warnings.simplefilter("error", SmallGroupWarning)  # treat the warning as an error
     >>> warnings.simplefilter("default", SmallGroupWarning)
     """
 
@@ -104,7 +104,7 @@ class GroupsMissing(ParameterError):
 
 
 class NothingDefined(ValueError):
-    """There are groups, and the metric is defined in no two of them."""
+    """The metric is defined in fewer than two groups."""
 
 
 def find_stack_level() -> int:
@@ -154,7 +154,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: A parameter, its names in other packages, and what to type if that is not the parameter's name alone.
 GUESSES: tuple[tuple[str, str, str | None], ...] = (
-    ("sensitive_features", "protected protected_attribute sensitive sensitive_feature groups group A", None),
+    ("sensitive_features", "protected protected_attribute sensitive sensitive_feature groups group A category", None),
     ("metric", "metrics", None),
     ("metrics", "metric", None),
     ("alpha", "level significance_level", None),
@@ -196,10 +196,11 @@ VALUES = {
     **dict.fromkeys(("fisher", "boschloo", "barnard"), "'exact'"),
 }
 
-#: What to type in place of too many arguments by position.
+#: What to type if arguments are missing, or too many are passed by position.
 BY_POSITION = {
-    "power": ", power(metric='selection_rate', rates=[0.3, 0.4], n_per_group=[500, 500])",
-    "required_sample_size": ", required_sample_size(metric='selection_rate', rates=[0.3, 0.4])",
+    "power": ": power(metric='selection_rate', rates=[0.3, 0.4], n_per_group=[500, 500])",
+    "required_sample_size": ": required_sample_size(metric='selection_rate', rates=[0.3, 0.4])",
+    "assert_fair": ": assert_fair(model, X, y, sensitive_features=...), or assert_fair(None, y_pred, y_true, ...)",
     "compare_models": ". Models are one argument: compare_models([model_a, model_b], X, y, sensitive_features=...)",
     "SignificanceFrame": (
         ". A MetricFrame keeps no data: pass what it was made from, "
@@ -304,8 +305,10 @@ def answering_guesses(function: Function, owner: str = "", forget: Callable[...,
             raise TypeError(f"{name}() takes {rest} by name{BY_POSITION.get(name, f', such as {first}=...')}")
         lacking = [each for each in required if each not in kwargs and each not in placed[: len(args)]]
         if lacking:
-            none = ": pass None if the metric needs no true labels" if lacking == ["y_true"] else ""
-            raise TypeError(f"{name}() needs {enumerated(lacking)}{none}")
+            hint = (
+                ": pass None if the metric needs no true labels" if lacking == ["y_true"] else BY_POSITION.get(name, "")
+            )
+            raise TypeError(f"{name}() needs {enumerated(lacking)}{hint}")
 
     def answering(*args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True  # pytest then ends at the line that was typed

@@ -1,4 +1,4 @@
-"""Files that are there as a whole, or as they were."""
+"""Atomic writing: a file is replaced as a whole or left as it was."""
 
 import errno
 import hashlib
@@ -56,7 +56,7 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 def write_text(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    """Write a text to a file, with the line ends that it has, or return it if there is none."""
+    """Write a text to a file, keeping its line ends; without a path, return the text."""
     if path is None:
         return text
     with replaced(path) as name, open(name, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:

@@ -327,7 +327,8 @@ class AdjustedFairnessTest(OutcomeTest):
             hypotheses=(
                 f"given {self._covariates}, the mean of {self._outcome} is "
                 f"{same.get(setup.alternative, 'the same in both groups')}. The generalised covariance measure tests "
-                "it, which is valid in large samples if models predict outcome and group well from the covariates.",
+                "it, which is valid in large samples if models predict the outcome and the group well from the "
+                "covariates.",
             ),
             tables=(Table.of(columns, cells.barred(rows), f"Differences in {self._outcome}", few=cells.SHOWN),),
             left_out=cells.excluded_tables(self.excluded_),
@@ -385,7 +386,7 @@ class AdjustedFairnessTest(OutcomeTest):
             warn(self.caution_)
         by_name = {column.name: list(covariate_frame([column])) for column in columns}
         self._base = with_p_values(result, [one.log_p for one in result.tested])  # without people
-        # Made when somebody asks: models are fitted once more without each covariate.
+        # Made when they are asked for: models are fitted once more without each covariate.
         self._biases = partial(omitted_of, people, result.tested, by_name, settings.n_jobs, seeds[1])
         self._is_share = set(np.unique(outcome).tolist()) <= {0.0, 1.0}
         self._covariates = enumerated([label(column.name) for column in columns])

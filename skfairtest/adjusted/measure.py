@@ -212,7 +212,7 @@ class Target(NamedTuple):
 
     @classmethod
     def both(cls, contrast: Contrast, *, beside: bool = False) -> tuple[Self, Self]:
-        """The outcome and the group of a comparison; `beside`: by neighbours, who learn any shape."""
+        """The outcome and the group of a comparison; `beside`: predicted by nearest neighbours."""
         among = None if contrast.second is None else frozenset({contrast.first, contrast.second})
         return cls("outcome_model", among, None, beside), cls("group_model", among, contrast.first, beside)
 
@@ -420,10 +420,10 @@ def caution(comparisons: Sequence[Comparison]) -> str:
 def _undefined(outcome: Floats, residuals: Residuals) -> str:
     """Say why outcomes cannot be compared; nothing where they can be."""
     if outcome.min() == outcome.max():
-        return f"the outcome is {outcome[0]:g} for everybody"
+        return f"the outcome is {outcome[0]:g} for every person"
     if (residuals.outcome**2).mean() <= NOTHING * np.var(outcome):
         return "the covariates determine the outcome"
-    return "" if residuals.sums().any() else "the covariates determine the outcome or the group of everybody"
+    return "" if residuals.sums().any() else "the covariates determine every person's outcome or group"
 
 
 #: The basis of a comparison's bias: its residuals, and each covariate's strength.

@@ -44,12 +44,12 @@ def methods_used(record: AuditRecord) -> list[str]:
         rates = set() if setup.people else set(setup.sentences)  # people who count alike
         exact = "exact unconditional" if setup.margin_bounds is None else "exact margin"
         for metric, method in {*zip(comparisons["metric"], comparisons["method"], strict=True)}:
-            rate, everybody = metric in rates, metric in setup.everybody
+            rate, omnibus = metric in rates, metric in setup.omnibus
             law = {"exact unconditional": exact, "score": "areas", "asymptotic": "score" if rate else "normal"}
-            if everybody:
-                law = {"permutation": "permutation of everybody"}
+            if omnibus:
+                law = {"permutation": "permutation of everyone"}
             had[law.get(method, method)] = True
-            if method != "bootstrap" and not everybody:
+            if method != "bootstrap" and not omnibus:
                 had["interval" if rate else "interval by standard errors"] = True
         traits = {
             "strata": part.control and comparisons["stratum"].isna().any(),

@@ -76,6 +76,8 @@ def _failure(error: Exception) -> tuple[Status, str]:
         typed = error.option_name.strip("-").replace("-", "_") if hasattr(error, "possibilities") else ""
         if (near := meant(typed, known)) is not None:
             message = f"No such option: {error.option_name}. Did you mean {known.get(near, near)}?"
+        if "extra argument" in message:
+            message += ": repeat an option for each of its values, as in --rate 0.3 --rate 0.5"
         path = error.ctx.command_path if error.ctx is not None else PROGRAM
         return Status.BAD_INPUT, f"{message} ({path} -h shows what can be typed)"
     if isinstance(error, BadInput):
@@ -115,7 +117,7 @@ def demo(
     html: Annotated[str, opt.output("Where to write the page.")] = "skfairtest-demo.html",
     details: opt.Details = False,
 ) -> Status:
-    """Audit the COMPAS scores, an example that comes along, by race and sex.
+    """Audit the COMPAS scores, a data set in the package, by race and sex.
 
     The report is also written as a page for the browser. The exit status is 0, although there are disparities.
     """
@@ -138,7 +140,7 @@ def demo(
         audit.record_,
         title="Does COMPAS treat groups alike?",
         about=(
-            f"{audit.n_samples_:,} people in Broward County, Florida, whom COMPAS scored for the risk of being charged "
+            f"{audit.n_samples_:,} people in Broward County, Florida, scored by COMPAS for their risk of being charged "
             "again. Prediction: a medium or high risk (a score of 5 to 10). Truth: a new charge within two years. If "
             "errors fall on all groups alike, the rates below are the same in every group.",
         ),
@@ -475,6 +477,9 @@ def compare(
     margin: Annotated[
         float | None, opt.option("Certify that no disparity grows by this (0: that it falls).", "SIZE")
     ] = None,
+    accuracy_margin: Annotated[
+        float | None, opt.option("Also certify that accuracy falls by less than this.", "SIZE")
+    ] = None,
     alpha: opt.Alpha = 0.05,
     adjust: opt.Adjust = "auto",
     n_resamples: opt.Resamples = 9999,
@@ -510,8 +515,8 @@ def compare(
             metric=metric or "equalized_odds",
             pos_label=positive,
             confidence_level=1 - alpha,
-            alternative="two-sided" if margin is None else "fairer",
-            **opt.settings(context, "compare margin adjust n_resamples random_state n_jobs"),
+            alternative="two-sided" if margin is accuracy_margin is None else "fairer",
+            **opt.settings(context, "compare margin accuracy_margin adjust n_resamples random_state n_jobs"),
         )
     return write(models._report(), outputs, models.to_frame(), json=models.to_json)
 
@@ -547,7 +552,7 @@ def monitor(
 
     The first run decides what is tested; later ones may repeat its options, and not change them. A batch is identified
     by its name: the same name with the same rows changes nothing, with other rows it is an error. Labels may come
-    later, under the name of their batch. The test is valid if who is in a batch does not follow the outcomes in it.
+    later, under the name of their batch. The test is valid if the members of a batch were not chosen by their outcomes.
     """
     outputs = opt.outputs(context)
     if (y_pred is None) == (y_score is None):
@@ -588,7 +593,7 @@ def monitor(
         write_out(f"{strftime('%Y-%m-%d')} {os.path.basename(state)}: {test.summary()}\n")
         write_files(outputs, html=test.to_html, markdown=test.to_markdown)
     except BadInput as error:
-        raise BadInput(f"{error} (the batch was taken in: STATE {state} has advanced)") from error
+        raise BadInput(f"{error} (the batch was added: STATE {state} has advanced)") from error
     return Status.SIGNIFICANT if test.concern_ else Status.DONE
 
 
@@ -599,7 +604,7 @@ def power(
     rates: Annotated[
         list[str] | None,
         opt.option(
-            "The true value in a group, once per group; of a mean MEAN:SD, of a criterion NAME=VALUE.",
+            "The true value in a group, once per group; for a mean MEAN:SD, for a criterion NAME=VALUE.",
             "VALUE",
             "--rate",
         ),

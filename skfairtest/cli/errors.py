@@ -33,7 +33,7 @@ _FLAGS = {
     "see excluded_": 'see "Left out" in the report',
     "(for example scores >= 0.5, or prediction_threshold=0.5)": "(or give --threshold 0.5 in place of --y-pred)",
 }
-# Code in a message: "name=", or a name that is no word of English; not inside quotes, where a column may be called so.
+# Code in a message: "name=", or a name that is not an English word; not inside quotes, which may hold a column's name.
 _CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")
 
 

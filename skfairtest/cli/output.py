@@ -22,7 +22,9 @@ def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()
         option = OPTIONS.get(name, name)
         file = os.path.realpath(path)
         problem = taken.get(file)
-        if os.path.isdir(file):
+        if path == "-":
+            problem = "name a file; standard output has the report"
+        elif os.path.isdir(file):
             problem = "is a folder: name a file in it"
         elif not os.path.isdir(os.path.dirname(file)):
             problem = f"there is no folder {os.path.dirname(path)}"

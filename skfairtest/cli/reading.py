@@ -29,7 +29,7 @@ from skfairtest.readers.levels import plain_scalar, sort_levels
 #: The parameters whose columns hold labels and numbers; other columns hold names of groups.
 LABELS = ("y_true", "y_pred", "y_judge")
 NUMBERS = ("y_score", "sample_weight", "label_probability")
-#: Columns with more different numbers are quantities; those that are scanned are cut into so many intervals.
+#: Columns with more different numbers are quantities; those that are scanned are cut into this many intervals.
 BINS = {"sensitive_features": WARN_GROUPS, "scan": 5}
 HINTS = {
     "sensitive_features": ", or say how to treat them: --missing exclude, group or bounds",
@@ -110,7 +110,8 @@ def _table(path: str, columns: Mapping[str, str], encoding: str) -> Any:
                 raise BadInput(f"{path}: is {kind}: save or unpack it as CSV or Parquet")
         return _parquet(path, data, columns) if data[:4] == b"PAR1" else _csv(path, data, columns, encoding)
     except (OSError, EOFError, zlib.error, UnicodeError, pa.ArrowException) as error:
-        raise BadInput(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        hint = "" if Path(path).suffix or Path(path).exists() else ": if it is a column, repeat the option before it"
+        raise BadInput(f"{path}: {getattr(error, 'strerror', None) or error}{hint}") from error
 
 
 def _csv(path: str, data: bytes, columns: Mapping[str, str], encoding: str) -> Any:
@@ -203,6 +204,8 @@ def _check_columns(path: str, names: Sequence[str], columns: Mapping[str, str]) 
             near = get_close_matches(name.casefold(), close, n=1)
             meant = f"did you mean {close[near[0]]!r}? " if near else ""
             listed = ", ".join(map(repr, names[:20])) + (f", ... ({len(names)} in all)" if len(names) > 20 else "")
+            if "," in name:
+                meant = f"repeat {OPTIONS[role]} for each column; "
             raise BadInput(f"{path}: there is no column {name!r} ({OPTIONS[role]}); {meant}the columns are {listed}")
 
 

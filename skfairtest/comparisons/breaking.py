@@ -68,7 +68,7 @@ class BreakingPoint(Decided):
         people = self.counts[group].sum(axis=1)[::-1]
         # Of each other label, positive first, those who are not yet what they become.
         n_among = sum(int(self.counts[group, 1 - place, int(by < 0)]) for place, by in enumerate(moved) if by)
-        # Whose other label is the same, unless that is everybody's.
+        # People whose other label is the same, unless all people's is.
         label = "positive" if not moved[1] else "negative" if not moved[0] else None
         up, down = sum(by for by in moved if by > 0), -sum(by for by in moved if by < 0)
         tied = tuple(self.groups[other] for other, *_ in others)
@@ -143,7 +143,7 @@ def _hypotheses(part: Result, design: Design, whole: Sample) -> list[tuple[Any, 
     tested = {(one.metric, one.contrast): one.in_family for one in part.tested}
     own = [whole.sensitive_names.index(name) for name in design.sample.sensitive_names]
     group = {key: place for place, key in enumerate(design.sample.groups)}
-    # People of whom a feature is not known are in none of its groups.
+    # People whose feature is missing are in none of its groups.
     inside = np.array([group.get(tuple(key[place] for place in own), -1) for key in whole.groups])
     for metric in part.metrics:
         question, nothing = design.question(metric), np.zeros((2, 2), dtype=np.int64)
@@ -168,7 +168,7 @@ def _hypotheses(part: Result, design: Design, whole: Sample) -> list[tuple[Any, 
 
 #: Why there is no breaking point.
 NO_RATE = "no metric is a rate, whose test follows from counts of decisions"
-ALL_READ = "metrics that are no rates would change with what rates read"
+ALL_READ = "metrics that are not rates would change with what rates read"
 
 
 def changeable(metrics: Sequence[Metric]) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def reason_of(result: Result) -> str:
     if not any(isinstance(metric, Rate) for metric in result.metrics):
         return NO_RATE
     if any(asks_coverage(result.metrics)):
-        return "a prediction set is no decision that could be another"
+        return "a prediction set is not a decision that could be another"
     if not changeable(result.metrics):
         return ALL_READ
     if not is_counted(sample, settings):
@@ -197,7 +197,7 @@ def reason_of(result: Result) -> str:
     if sample.control_names:
         return "a group's decisions may change in any stratum of control_features"
     if settings.compare in BEST:
-        return f"whom groups are compared with by compare={settings.compare!r} depends on the decisions"
+        return f"the other side of compare={settings.compare!r} depends on the decisions"
     if result.table is None:
         return "people are not counted by their groups"
     if len(result.table.labels) > 2:

@@ -86,7 +86,7 @@ def kept_groups(
     sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int, least: int = SMALLEST_GROUP,
     why: str = "",
 ) -> list[int]:  # fmt: skip
-    """The groups of at least so many people, which take part; list the others as excluded."""
+    """The groups of at least this many people, which take part; list the others as excluded."""
     labels = sample.group_labels
     totals = sample.sizes.sum(axis=0)
     names = " x ".join(sample.sensitive_names)
@@ -192,7 +192,7 @@ def _to_parents(
             if others >= SMALLEST_GROUP:
                 yield Contrast(first, None, among=among), f"rest of {parent}"
                 continue
-            reason = f"{'only one other person has' if others else 'nobody else has'} {parent}"
+            reason = f"{'only one other person has' if others else 'no one else has'} {parent}"
             excluded.append(Exclusion(None, labels[first], f"rest of {parent}", None, reason, n, n, n_metrics))
 
 

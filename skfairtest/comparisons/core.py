@@ -65,7 +65,7 @@ class NullDistribution:
 
     @property
     def tails(self) -> tuple[str, ...]:
-        """The sides on which draws are counted: both tails of a metric without a direction, the smaller twice."""
+        """The tails that are counted; both, the smaller doubled, for a metric without a direction."""
         return ("greater", "less") if self.extreme == "two-sided" else (self.side,)
 
     def critical_values(self, row: Comparison, error: float) -> tuple[float, float]:
@@ -182,7 +182,7 @@ class Comparison:
 
     @property
     def in_family(self) -> Self:
-        """The comparison as its family counts it: an undefined disparity counts, but is no evidence."""
+        """The comparison as its family counts it: an undefined disparity counts, but is not evidence."""
         if not self.undefined:
             return self
         return self.updated(

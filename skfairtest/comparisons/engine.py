@@ -127,7 +127,7 @@ def summarized(result: Result) -> Extreme | None:
 
 
 def _between(rows: Sequence[Comparison], disparity: str, compare: str) -> Extreme:
-    """The largest disparity between groups, from those to one value, which is that of a group if it is a reference."""
+    """The largest disparity between groups, from each group's disparity to a common value or to the reference group."""
     values = [one.value_group for one in rows]
     limits = [one.interval for one in rows]
     if compare == "to_reference":
@@ -180,7 +180,7 @@ def words_of(metrics: Sequence[Metric]) -> dict[str, Any]:
         "sentences": {rate.name: (rate.happens, rate.among) for rate in rates},
         "functions": frozenset(rate.name for rate in rates if rate.value is not None),
         "descriptions": {metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
-        "everybody": {metric.name: metric.null for metric in metrics if isinstance(metric, Omnibus)},
+        "omnibus": {metric.name: metric.null for metric in metrics if isinstance(metric, Omnibus)},
         "disparities": {metric.name: metric.disparity for metric in metrics if metric.disparity},
     }
 

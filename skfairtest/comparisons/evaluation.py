@@ -124,8 +124,10 @@ class Evaluation:
         return metrics.ByCell(self._bare(cells), cell)
 
     def check(self, sample: Sample, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> None:
-        """Refuse a user's function that cannot be computed, and say for whom."""
-        if isinstance(self.metric, metrics.Rate) or type(self.metric).check is metrics.BuiltIn.check:  # accepts anybody
+        """Refuse a user's function that cannot be computed, and name the group."""
+        if (
+            isinstance(self.metric, metrics.Rate) or type(self.metric).check is metrics.BuiltIn.check
+        ):  # accepts any people
             return
         weighted = masses if kinds.weight is None else masses * kinds.weight
         try:

@@ -52,7 +52,7 @@ def _undefined(result: Result) -> Iterator[str]:
 
 
 def cautions(result: Result) -> list[str]:
-    """Say what makes results doubtful, beside what is listed as excluded."""
+    """Reasons to doubt the results, other than exclusions."""
     found = []
     assert result.sample is not None
     levels = getattr(result.sample.columns.get("y_score"), "levels", ())
@@ -96,7 +96,7 @@ def _remedy(result: Result, name: str) -> str:
 
 
 def warn_about_resamples(results: Sequence[Result], settings: Settings) -> None:
-    """Warn if so many adjusted comparisons cannot reach the level with so many resamples."""
+    """Warn if this many adjusted comparisons cannot reach the level with this many resamples."""
     verdict = results[0].verdict
     n_resamples, n_hypotheses = verdict.n_resamples, verdict.n_hypotheses
     smallest = n_hypotheses / (1 + n_resamples)
@@ -177,7 +177,7 @@ def homogeneity_columns(rows: Iterable[Comparison]) -> dict[str, list[Any]]:
     """One row per comparison over several strata: the test that its disparity is the same in all."""
     pooled = [one for one in rows if one.is_pooled and len(one.strata) > 1]
     tested = [(one, found) for one in pooled if (found := one.null.homogeneity()) is not None]
-    # Where too few strata say anything the hypothesis stays in the family, and is no evidence.
+    # Where too few strata say anything the hypothesis stays in the family, and is not evidence.
     p_values = np.array([found.p_value if found.df else 1.0 for _, found in tested])
     with np.errstate(divide="ignore"):
         adjusted = np.exp(holm(np.log(p_values)))
@@ -266,7 +266,7 @@ def by_group_frame(values: ByGroup, *, several: bool) -> pd.DataFrame | None:
     else:
         index = pd.MultiIndex.from_tuples(keys, names=names)
     known = {(*stratum, *group): (s, g) for s, stratum in enumerate(axes[0][1]) for g, group in enumerate(axes[1][1])}
-    # A combination of features that nobody has is a row without people, as in fairlearn.
+    # An empty combination of features is a row without people, as in fairlearn.
     places = [known.get(key) for key in keys]
     frames = {name: pd.DataFrame(_values(each, sizes, places), index=index) for name, each in by_metric.items()}
     if not several:

@@ -63,7 +63,7 @@ def measure(
     settings = _for_people(sample, settings)
     if not sample.n_samples:
         names = " x ".join(sample.sensitive_names)
-        raise GroupsMissing(f"sensitive_features ({names}) is missing for everybody: there are no groups to compare")
+        raise GroupsMissing(f"sensitive_features ({names}) is missing for every person: there are no groups to compare")
     check_columns(sample, metrics, settings)
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
     counted: list[Counted] = []

@@ -52,7 +52,7 @@ def null_histogram_of(one: Comparison) -> NullHistogram | None:
         side = min(sides, key=lambda side: abs(_log(times * shares[side]) - one.log_p))
         note = "The standard normal distribution, which the statistic has in large samples if the null hypothesis holds"
         if one.method.startswith("exact"):
-            why = "for so many people" if equality else "with a margin"
+            why = "for this many people" if equality else "with a margin"
             note += (
                 f", drawn {why} in place of the exact distribution that gives the p-value, {p_text(p_of(one.log_p))}"
             )
@@ -87,7 +87,7 @@ def _enumerated(one: Comparison, null: RateNull, pair: Pair) -> NullHistogram | 
     unit = 1 / float(d1.sum() if pair.overall else (d1 * d2 / (d1 + d2)).sum())
     note = (
         f"All the ways in which {pluralize(int(totals.sum()), 'person', 'people')} in the numerator of "
-        f"{label(one.metric)} can fall on the two sides if chance alone divides them, given that there are so many"
+        f"{label(one.metric)} can fall on the two sides if chance alone divides them, given their number"
         f"{' in every stratum' * (len(d1) > 1)}; those at least as extreme as the data add up to "
     )
     note += (
@@ -155,7 +155,7 @@ class Supposed:
         return cls(null.question, level, one.bounds, null.table(), null.error(), enough)
 
     def among(self, times: float) -> Self:
-        """The same with so many times the people."""
+        """The same with this many times the people."""
         table = self.table
         if table is not None:
             table = replace(table, d_group=table.d_group * times, d_other=table.d_other * times)

@@ -31,7 +31,7 @@ from skfairtest.tables import Kinds
 #: How resamples are drawn: outcomes from scores, and the truly positive of a block of scores from both groups.
 SIMULATED, PERMUTED = "simulation", "permutation within scores"
 #: Who is compared, and why they may not be.
-NAME, UNDEFINED = "everybody", "undefined for these people"
+NAME, UNDEFINED = "everyone", "undefined for these people"
 
 
 def measure_omnibus(metric: Omnibus, design: Design, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
@@ -42,7 +42,7 @@ def measure_omnibus(metric: Omnibus, design: Design, kinds: Kinds, seed: np.rand
         return _measure_calibration(metric, design, kinds, seed)
     if isinstance(metric, Distribution):
         return _measure_distribution(metric, design, kinds, seed)
-    return _measure_everybody(metric, design, kinds, seed)
+    return _measure_omnibus(metric, design, kinds, seed)
 
 
 #: A comparison with what draws its statistic, or why there is none; from a contrast, the other side, and strata.
@@ -103,7 +103,7 @@ def _measure_calibration(metric: Calibration, design: Design, kinds: Kinds, seed
 
     def compare(contrast: Contrast, other: Any, strata: Sequence[Any]) -> tuple[Comparison, Any] | str:
         if not strata:
-            return "no scores that both sides have"
+            return "the two sides have no scores in common"
         path = type(strata[0]).joined(strata) if len(strata) > 1 else strata[0]
         move = float(largest_move(path.steps(), kuiper=metric.kuiper)[0])
         n_group, n_other = design.people(contrast)
@@ -187,7 +187,7 @@ def _measure_distribution(metric: Distribution, design: Design, kinds: Kinds, se
 
 
 @dataclass(frozen=True)
-class Everybody:
+class OmnibusStratum:
     """One stratum's people by group and kind, and the metric as a function of these counts."""
 
     statistic: Callable[[Floats], Floats]
@@ -232,17 +232,17 @@ class Everybody:
             yield (np.arange(len(self.counts))[:, None] == shuffled)[None].astype(np.int64)
 
 
-def _measure_everybody(metric: Omnibus, design: Design, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
+def _measure_omnibus(metric: Omnibus, design: Design, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
     """Make and test a comparison overall, and one for each stratum."""
     sample, settings = design.sample, design.settings
     keys = [sample.groups[group] for group in design.kept]
-    strata, values, sizes = list[Everybody](), [], []
+    strata, values, sizes = list[OmnibusStratum](), [], []
     for number in range(len(sample.strata)):
         within, counts = kinds.within(number, [np.arange(len(sample.groups)) == group for group in design.kept])
         context = Context(within.values, design.pos_label)
         block = within.blocks((metric.given or None) if settings.within == "auto" else settings.within)
         statistic = metric.statistic(context, keys, sample.sensitive_names)
-        strata.append(Everybody(statistic, counts, block, within.rows, within.weight))
+        strata.append(OmnibusStratum(statistic, counts, block, within.rows, within.weight))
         try:
             values.append(float(strata[-1].evaluate(counts)))
         except MetricError as error:
@@ -284,7 +284,7 @@ def check_omnibus(metric: Omnibus, settings: Settings, *, alone: bool = True) ->
     question, called = settings.question, f"metric={metric.name!r}"
     if isinstance(metric, Distribution) and settings.compare == "to_overall":
         raise ParameterError(
-            f"{called} moves people between two sides, and everyone is no side: use compare='to_rest' in place of "
+            f"{called} moves people between two sides, and everyone is not a side: use compare='to_rest' in place of "
             "'to_overall'"
         )
     if question.alternative != "two-sided" or question.margin_bounds is not None:

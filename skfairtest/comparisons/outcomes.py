@@ -225,13 +225,13 @@ def means() -> list[str]:
 def _cannot_be_scanned(metric: Metric) -> ParameterError:
     if isinstance(metric, Calibration):
         return ParameterError(
-            f"metric: {metric.name!r} follows the whole curve of a group's scores, which is no sum over its people. A "
-            "scan compares calibration by metric='mean_residual': within intervals of scores if they are one of "
+            f"metric: {metric.name!r} follows the whole curve of a group's scores, which is not a sum over its people. "
+            "A scan compares calibration by metric='mean_residual': within intervals of scores if they are one of "
             "features and compare='in_context', or within equal scores if they are control_features; test "
             f"{metric.name!r} for groups that you name, with FairnessTest"
         )
     return ParameterError(
-        f"metric: {metric.name!r} is no rate and no mean of a value of each person, of which sums over subgroups could "
+        f"metric: {metric.name!r} is neither a rate nor a mean of one value per person, so sums over subgroups cannot "
         f"be made. A scan takes the rates {', '.join(RATES)}, the criteria {', '.join(CRITERIA)}, rates of your own "
         f"(skfairtest.Rate) and the means {', '.join(means())}; test {metric.name!r} for groups that you name, with "
         "FairnessTest"

@@ -390,6 +390,10 @@ class GroupsTest(Compared, ReportMixin):
     def _people(self, inputs: Inputs) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         settings, metrics = self._checked()
         y, y_score = inputs.y, inputs.y_score
+        if hasattr(self.estimator, "__len__") and not hasattr(
+            self.estimator, "fit"
+        ):  # labels in the place of the model
+            readers.check_model(self.estimator)
         if inputs.groups is None:
             raise self._without_groups()
         for name, why in self._refused.items():
@@ -400,11 +404,10 @@ class GroupsTest(Compared, ReportMixin):
             metrics = of_scores(metrics)
         asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
         if metrics is not None and "y_true" in needed and y is None:
-            if hasattr(self.estimator, "__len__"):  # labels in the place of the model
-                readers.check_model(self.estimator)
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
             raise ParameterError(
-                f"y is missing: {names or f'within={settings.within!r}'} needs the true labels; "
+                f"{'y' if inputs.called == 'X' else 'y_true'} is missing: {names or f'within={settings.within!r}'} "
+                f"{'need' if ', ' in names else 'needs'} the true labels; "
                 f"{self._of}='selection_rate' does not"
             )
         y_pred, y_score = self._answers(inputs, metrics, asked, needed, seed)

@@ -223,7 +223,7 @@ def _rows(
                 hypothesis=design.hypothesis(question, contrast, what, strata),
                 undefined=undefined if np.isnan(apart) else "",
             )  # fmt: skip
-    excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({rate.among})")
+    excluded += design.undefined(rate.name, missing, f"undefined: no one meets the condition ({rate.among})")
 
 
 def strata_weights(design: core.Design, pairs: Pair) -> Floats:

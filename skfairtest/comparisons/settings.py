@@ -53,7 +53,7 @@ class Settings:
     crossed: bool = False
     #: Whether p-values count permutations alone, as published by DiCiccio et al. (2020).
     published: bool = False
-    #: What becomes of people whose group is not known.
+    #: How people whose group is missing are treated.
     missing: str = "raise"
     #: Whether p-values are wanted; limits alone take rates' score tests, which are the same with every method.
     tested: bool = True
@@ -149,7 +149,7 @@ def _check_bounds(compare: str, method: str) -> None:
 def _check_odds_ratio(compare: Any, method: Any) -> None:
     if compare == "to_overall":
         raise ParameterError(
-            "disparity='odds_ratio' compares two sides that share nobody, but compare='to_overall' counts the group "
+            "disparity='odds_ratio' compares two sides that share no one, but compare='to_overall' counts the group "
             "on both: use compare='to_rest'"
         )
     if method == "bootstrap":
@@ -171,8 +171,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
     if disparity != "difference":
         if not 0 < margin <= 1:
             raise ParameterError(
-                "margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found "
-                f"{brief(margin)}"
+                f"margin of a ratio must be above 0 and at most 1, meaning [margin, 1/margin]; found {brief(margin)}"
             )
         margin_bounds = (float(margin), 1 / float(margin))
     else:

@@ -340,7 +340,7 @@ class TwoSides:
         return two_sides.welch_freedom(variances, self.n_effective)
 
     def form(self, disparity: str, *, tested: bool = False) -> Form:
-        """The disparity at any size, `tested` or as shown; tested against the rest if shown against everyone."""
+        """The linear form of the disparity: `tested` compares with the rest if the one shown compares with everyone."""
         weights, own = self.weights, self.unpooled
         low, high = self.evaluation.bounds
         # Between -1 and 1 a ratio is none of rates.
@@ -454,7 +454,7 @@ def evaluate_sides(
         kinds, counts = evaluation.kinds.within(place, sides)
         if contrast.second is None:
             rest = "rest" if contrast.overall else other
-            whose = f"the {rest}, everybody but {design.group(contrast)!r}"
+            whose = f"the {rest}, everyone but {design.group(contrast)!r}"
             evaluation.check(design.sample, kinds, counts[1], whose, place)
         stratum = Stratum(evaluation.functional(kinds), counts, evaluation.block(kinds), kinds.rows, kinds.cluster)
         nested, tested = stratum.clusters_nested, stratum.tested

@@ -83,10 +83,10 @@ def measure_studentized(
 ) -> Measured:
     """Make and test the comparisons of one metric."""
     if made.question.disparity == "odds_ratio":
-        what = " of people with weights or in clusters" if isinstance(made.metric, Rate) else ", which is no rate"
+        what = " of people with weights or in clusters" if isinstance(made.metric, Rate) else ", which is not a rate"
         raise ParameterError(
-            f"disparity='odds_ratio' compares rates of people who count alike; found {made.name}{what}: use "
-            "'difference' or 'ratio'"
+            f"disparity='odds_ratio' compares rates of unweighted people without clusters; found {made.name}{what}: "
+            "use 'difference' or 'ratio'"
         )
     if design.settings.question.method == "exact":
         raise ParameterError(
@@ -127,7 +127,7 @@ def measure_studentized(
 def _why_undefined(made: Evaluation) -> str:
     if isinstance(made.metric, Rate):
         lonely = "" if made.kinds.cluster is None else ", or all who do are in one cluster"
-        return f"undefined: nobody meets the condition ({made.metric.among}){lonely}"
+        return f"undefined: no one meets the condition ({made.metric.among}){lonely}"
     why = made.metric.undefined if isinstance(made.metric, BuiltIn) else ""
     return "undefined" + (f": {why}" if why else " or without a standard error")
 
@@ -152,7 +152,9 @@ def _values(
         try:
             made.check(sample, kinds, counts[0], f"group {name!r}", stratum)
         except ValueError:
-            if sample.sizes[:, group].sum() < contrasts.SMALLEST_GROUP:  # compared with nobody: no answer depends on it
+            if (
+                sample.sizes[:, group].sum() < contrasts.SMALLEST_GROUP
+            ):  # too small to be compared: no answer depends on it
                 continue
             raise
         found, variance = functional.moments(masses, rng)
@@ -271,7 +273,7 @@ def _test(
         method = "score"
     elif method == "auto":
         totals = [int(stratum.counts.sum()) for family in families for stratum in _strata(family).values()]
-        # Of so many people no tables are sampled.
+        # Of this many people no tables are sampled.
         method = "asymptotic" if question.margin_bounds or max(totals, default=0) >= MOST_PEOPLE else "permutation"
     seeds = seed.spawn(len(families) + 1)
     if method == "permutation":

@@ -144,13 +144,13 @@ class Unassigned:
         return Unknown(*(_reach(of, sides) for of in self.counted[one.metric]))
 
     def subsets(self, one: Comparison, size: int, *, exactly: bool) -> list[Unknown]:
-        """The possible sides of subsets of at most so many people, the rest being left out."""
+        """The possible sides of subsets of at most this many people; the others are left out."""
         events, others = map(sum, self.counted[one.metric])
         rest = self.n - events - others if exactly else size
         return self.reach(one).subsets(events, others, rest, size)
 
     def further(self, size: int) -> int:
-        """Return how many more hypotheses so many people can make testable, at most."""
+        """The largest number of further hypotheses that this many people can make testable."""
         found = 0
         for needs, n_groups, n_tested in self.lacking.values():
             n = n_groups + int((np.cumsum(needs) <= size).sum())
@@ -214,8 +214,8 @@ def _check(result: Result, sample: Sample) -> None:
     for what, bad in refused.items():
         if bad:
             raise ParameterError(
-                f"missing='bounds' is for rates of people who count alike, and not for {what}: use missing='exclude' "
-                "or 'group'"
+                f"missing='bounds' is for rates of unweighted people without clusters, and not for {what}: use "
+                "missing='exclude' or 'group'"
             )
 
 
@@ -313,5 +313,5 @@ def unknown_sentence(result: Result) -> str:
         f"{said}, who may be in any group. Each p-value is the largest, and each interval the widest, over all ways to "
         "assign them to the groups; values are those of the other people."
         + (f" {further} with groups that they may make large enough count as well." if result.further else "")
-        + ("" if attained else " Where there were too many ways to try, p-values are bounds above all of them.")
+        + ("" if attained else " If there were too many assignments to try, p-values are upper bounds.")
     )

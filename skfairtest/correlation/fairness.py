@@ -136,7 +136,7 @@ class CorrelationFairnessTest(OutcomeTest):
     _outcomes: ClassVar[tuple[str, ...]] = ("prediction", "residual", "absolute_error")
     _method: ClassVar[str] = "permutation"
     _refused: ClassVar[dict[str, str]] = {
-        "sample_weight": "people count alike in this test of correlations: leave it out",
+        "sample_weight": "this test of correlations takes no weights: leave it out",
         "clusters": "permuting outcomes needs independent rows: pass one row per cluster, such as its means",
     }
     _uncounted: ClassVar[str] = "table counts people, who are correlated one by one: use from_predictions"

@@ -31,8 +31,8 @@ COLUMNS = {
 EXCLUDED_COLUMNS = {"feature": "metric", "stratum": "stratum", "reason": "reason", "n": "n"}
 REASONS = {
     statistics.TOO_FEW: f"fewer than {SMALLEST_STRATUM} people",
-    statistics.X_CONSTANT: "the feature is the same for everybody",
-    statistics.E_CONSTANT: "the outcome is the same for everybody",
+    statistics.X_CONSTANT: "the feature is the same for every person",
+    statistics.E_CONSTANT: "the outcome is the same for every person",
 }
 
 
@@ -41,8 +41,8 @@ def feature_values(column: Column) -> Floats:
     where = f"sensitive_features (column {column.name!r})"
     values = numbers(column, where, "use FairnessTest for groups; dates can become numbers, such as years")
     if len(column.levels) == 1:
-        everybody = f"everybody (n_samples={len(column)})"
-        raise ParameterError(f"{where} is {column.levels[0]!r} for {everybody}: nothing can be correlated with it")
+        everyone = f"all people (n_samples={len(column)})"
+        raise ParameterError(f"{where} is {column.levels[0]!r} for {everyone}: nothing can be correlated with it")
     if column.categorical:
         raise ParameterError(f"{where} is categorical: use FairnessTest for groups")
     return values

@@ -237,7 +237,7 @@ def _centred(values: Floats, pairs: Pairs) -> Floats:
 
 
 def _pearson(x: Floats, e: Floats, n_means: int) -> tuple[float, ...]:
-    """Correlation of values centred at so many means, standard error, coefficients of its variance, skewness."""
+    """Correlation of values centred at this many means, standard error, coefficients of its variance, skewness."""
     if not (x.any() and e.any()):
         return (np.nan,) * 6
     n = len(x)

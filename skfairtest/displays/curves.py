@@ -688,7 +688,7 @@ class MonitorDisplay:
     def from_test(
         cls, test: SequentialFairnessTest, *, pair: tuple[Any, ...] | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Draw a test that has taken in batches.
+        """Draw a test that has received batches.
 
         Parameters
         ----------
@@ -709,9 +709,9 @@ class MonitorDisplay:
         Raises
         ------
         ValueError
-            If it is no such test, has compared no groups yet, or has no such pair.
+            If the test is not sequential, has compared no groups yet, or has no such pair.
         NotFittedError
-            If no batch was taken in.
+            If no batch was added.
         """
         check_test(test, (SequentialFairnessTest,))
         found = test.comparisons_

@@ -86,7 +86,7 @@ class NullDistributionDisplay(GroupDisplay):
         shown = parts_of(test)[part]
         setup, leading = shown.setup, records(shown.comparisons.iloc[[row]])[0]
         comparison = metric_title(leading["metric"])
-        if leading["metric"] not in setup.everybody:
+        if leading["metric"] not in setup.omnibus:
             comparison = shorten(f"{comparison}: {comparison_name(setup, leading)}", 80)
         found = oriented_histogram(setup, tested, row, found)
         return cls(null_distribution=found, comparison=comparison, estimator_name=name)
@@ -132,7 +132,7 @@ class LossRatioDisplay(Display):
     lower_bound : float
         Its one-sided lower limit.
     tolerance : float
-        The largest ratio that is no violation.
+        The largest ratio that is not a violation.
     statistic_name : str
         What the estimate is.
     estimator_name : str or None

@@ -161,7 +161,7 @@ def _of_groups(test: Any) -> Read:
     setup, everything = parts[0].setup, pd.concat([part.comparisons.assign(part=i) for i, part in enumerate(parts)])
 
     def is_drawn(row: dict[str, Any]) -> bool:
-        whole = row["metric"] in parts[row["part"]].setup.everybody and np.isnan(row.get("at", np.nan))
+        whole = row["metric"] in parts[row["part"]].setup.omnibus and np.isnan(row.get("at", np.nan))
         return not whole and parts[row["part"]].setup.disparity_of(row["metric"]) == setup.disparity
 
     drawn = everything[[is_drawn(row) for row in records(everything)]]
@@ -438,7 +438,7 @@ class GroupMetricDisplay(RowsDisplay):
             estimator_name=name,
             n_effective=np.array([row["n_effective"] for _, row in rows], dtype=np.int64),
             small=np.array([row["small"] for _, row in rows], dtype=bool),
-            reference=_everybody(parts[0]) if metric_name and len(parts) == 1 else None,
+            reference=_overall_value(parts[0]) if metric_name and len(parts) == 1 else None,
             factor=100.0 if unit == "% of people" else 1.0,
             xlabel=f"{unit}\npointwise {100 * (1 - parts[0].setup.alpha):g}% intervals",
         )
@@ -454,7 +454,7 @@ class GroupMetricDisplay(RowsDisplay):
             ax.axvline(everyone, color=GREY, linewidth=1, linestyle="--", zorder=1, label="everyone")
 
 
-def _everybody(part: AuditPart) -> float | None:
+def _overall_value(part: AuditPart) -> float | None:
     """Return the share among all people, if values are shares without weights."""
     setup, table = part.setup, part.by_group
     metric = table["metric"].iloc[0]

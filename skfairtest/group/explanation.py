@@ -107,7 +107,7 @@ def decomposition(
          "ci_high": parts[:4] + z * error[:4]},
         index=["difference", "composition", "treatment", "no_counterpart"],
     )  # fmt: skip
-    if (people > 0).all():  # everybody has a counterpart, whatever is rounded
+    if (people > 0).all():  # each person has a counterpart, whatever the rounding
         found.loc["no_counterpart"] = 0.0
     share, shown = people / people.sum(axis=1, keepdims=True), np.where(people > 0, value, np.nan)
     by_stratum = pd.DataFrame(
@@ -120,7 +120,7 @@ def decomposition(
 
 
 def _one(parameter: str, asked: Any, known: list[Any], at_most: int = 1) -> Any:
-    """Return the name that is asked for; if none is, and there are at most so many names, the first."""
+    """Return the name that is asked for; if none is, and there are at most this many names, the first."""
     listed = ", ".join(map(repr, known))
     if asked is None:
         if len(known) > at_most:

@@ -181,7 +181,7 @@ class FairnessTest(GroupsTest):
     False
     """
 
-    # Most fits are asked for a few numbers: the rest is put together when somebody looks at it.
+    # Most fits are asked for a few numbers: the rest is put together when it is read.
     by_group_, comparisons_, excluded_, homogeneity_, standardized_differences_ = (Later() for _ in range(5))
     _values, _null_histogram, _supposed, _breaking = (Later() for _ in range(4))
 
@@ -252,7 +252,7 @@ class FairnessTest(GroupsTest):
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(leading, settings)
         self.by_group_, self._values = by_group(result)
-        # Counts may wait until somebody looks at them; people and resamples are not kept for that.
+        # Counts may wait until they are read; people and resamples are not kept for that.
         are_counts = all(isinstance(one.null, RateNull) and one.draws is None for one in rows)
 
         def later(make: Callable[..., Any], *given: Any) -> Any:

@@ -132,7 +132,7 @@ def inequality_decomposition(
     """
     if not is_number(alpha) or not (alpha == 0 or 1e-6 <= abs(alpha) <= 100):
         raise ParameterError(f"alpha must be a number, 0 or of a size from 1e-6 to 100; found {brief(alpha)}")
-    Entropy(alpha)  # refuses numbers that are no alpha
+    Entropy(alpha)  # refuses an invalid alpha
     check_probability("confidence_level", confidence_level)
     if y_true is None or y_pred is None:
         raise ParameterError("y_true and y_pred are both needed: a benefit is prediction minus truth plus one")
@@ -144,7 +144,7 @@ def inequality_decomposition(
     true, predicted = np.array([[value == positive for value in cell] for cell in table.cells], dtype=float).T
     counts = table.counts[0] @ ((1 + predicted - true)[:, None] == BENEFITS).astype(float)
     if not (counts @ BENEFITS).any():
-        raise ParameterError("y_pred is negative for everybody and y_true positive: all benefits are 0")
+        raise ParameterError("y_pred is negative and y_true positive for every person: all benefits are 0")
     test = FairnessTest.from_table(
         table, metric="mean_residual", pos_label=positive, n_resamples=n_resamples, random_state=random_state
     )

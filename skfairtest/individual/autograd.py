@@ -77,7 +77,7 @@ class Network:
             with torch.inference_mode(False), torch.enable_grad(), evaluating(self.module):
                 entered = z.clone().requires_grad_(True)
                 total = loss(truth[people], self(entered if units is None else entered * units), torch).sum()
-                # People do not depend on each other: the derivative of the sum is everybody's own.
+                # People do not depend on each other: the derivative of the sum holds each person's derivative.
                 return torch.autograd.grad(total, entered)[0]
 
         return gradient

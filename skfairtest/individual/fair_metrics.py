@@ -248,7 +248,7 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if len(directions) == self.n_features_in_:
             warn(
                 f"{type(self).__name__} lets people differ in every direction of X (n_features={self.n_features_in_}): "
-                "the fair distance between any two people is 0, and a fair model predicts the same for everybody."
+                "the fair distance between any two people is 0, and a fair model predicts the same for all people."
             )
         return self
 
@@ -586,7 +586,7 @@ class SensitiveSubspace(FairMetric):
         basis = span(np.concatenate(directions))
         if not len(basis):
             raise ParameterError(
-                "sensitive_features: nothing in X predicts them, not even by chance: X is the same for everybody, or "
+                "sensitive_features: nothing in X predicts them, not even by chance: X is the same for all people, or "
                 "every coefficient is 0 (a classifier with a strong l1 penalty). There is no direction in which "
                 "similar people could differ."
             )
@@ -640,7 +640,7 @@ class SensitiveSubspace(FairMetric):
 
 def numbers_of(column: Column) -> Floats | None:
     """Return a sensitive feature as numbers; None if it is one of labels."""
-    # Levels are those of everybody: of some people, who may have few of them, numbers are numbers all the same.
+    # Levels are those of all people: a subset may have too few of them for numbers to be recognised.
     return None if column.categorical or len(column.levels) <= WARN_GROUPS else column.numbers
 
 
@@ -650,7 +650,7 @@ def responses_of(column: Column) -> Floats:
     numbers = numbers_of(column)
     if len(present) == 1:
         raise ParameterError(
-            f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it needs at least two "
+            f"{where} is {column.levels[present[0]]!r} for all people (n_samples={len(column)}): it needs at least two "
             "values before anything can predict it."
         )
     if numbers is not None:

@@ -226,7 +226,7 @@ class IndividualFairnessTest(ReportMixin):
         scale = scale_of(self.feature_scale, features, ranges)
         similar = similarity(self.fair_metric, people, scale, level)
         model = audited(Model(estimator, features, loss, scale, ~ranges.frozen), self.gradient, truth, kind, classes)
-        if not similar.metrics:  # nobody is known to be similar: nobody moves
+        if not similar.metrics:  # no pairs are known to be similar: no one moves
             model = replace(model, movable=np.zeros_like(model.movable))
         x = features.values
         statistic, because = choose(

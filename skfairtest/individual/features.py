@@ -53,7 +53,7 @@ def derives(model: Any, package: str, *names: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Everybody's features as numbers."""
+    """All people's features as numbers."""
 
     names: tuple[str, ...]
     values: Floats = field(repr=False)
@@ -240,7 +240,9 @@ def _shares(column: Any, name: str) -> tuple[Any, Floats]:
     codes, found = pd.factorize(series.astype(object))
     plain = [plain_scalar(level) for level in found]
     if not plain:
-        raise ParameterError(f"X (column {name!r}) is missing for everybody: leave it out, or impute before the test")
+        raise ParameterError(
+            f"X (column {name!r}) is missing for every person: leave it out, or impute before the test"
+        )
     if len(plain) > MOST_CATEGORIES:
         raise ParameterError(
             f"X (column {name!r}) has {len(plain):,} different values of {len(series):,}, more than {MOST_CATEGORIES}: "

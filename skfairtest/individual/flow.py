@@ -40,7 +40,7 @@ def span(rows: ArrayLike) -> Floats:
     array([[0., 1., 0.]])
     """
     given = np.asarray(rows, dtype=float)
-    # Scaled twice, as squares of the largest and smallest floats are no floats.
+    # Scaled twice: squares of the largest and smallest floats overflow and underflow.
     largest = np.abs(given).max(axis=1, initial=0.0)
     scaled = given[largest > 0] / largest[largest > 0, None]
     if not len(scaled):
@@ -123,7 +123,7 @@ class Quadratic:
         return (root + root.T) / 2
 
     def holding(self, frozen: NDArray[np.bool_]) -> Quadratic:
-        """Return the form for people whose frozen columns stay: these are not free, and no other column moves them."""
+        """The form for people whose frozen columns are fixed: they do not move, not even with other columns."""
         if not frozen.any():
             return self
         moves = np.where(np.logical_or.outer(frozen, frozen), 0.0, self._sigma)
@@ -196,7 +196,7 @@ class Ranges:
         return np.where(self.frozen, x0, x)
 
 
-#: Nobody goes this far; single precision, in which many models compute, ends at 3e38.
+#: No feature is this large; single precision, in which many models compute, ends at 3e38.
 FARTHEST = 1e30
 
 
@@ -315,9 +315,9 @@ def differentiable(function: Objective, x: Floats, *, width: float, columns: NDA
 
 #: Rows that a model is asked about at once, as long as the block is not longer: a call costs as much as many rows.
 ROWS = 20_000
-#: Of this many candidates one halves the way back to the start; at most so many do.
+#: Of this many candidates one halves the way back to the start; at most this many do.
 _SHARE_OF_HALVINGS, _MOST_HALVINGS = 8, 8
-#: Radii tried on both sides of every direction: 1, 1/2, ..., of the largest; at most so many.
+#: Radii tried on both sides of every direction: 1, 1/2, ..., of the largest; at most this many.
 _MOST_RADII = 6
 #: Losses, and lengths, that differ by less than this share are one: sums of many trees differ in their last digits.
 SAME = 1e-10

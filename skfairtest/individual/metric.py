@@ -65,7 +65,7 @@ def polarized(distance: Callable[[Any, Any], Any], values: Floats) -> Floats:
         exact = False
     if not exact or distances.shape != expected.shape:
         raise ParameterError(
-            "fair_metric is a function that is no distance of the form sqrt((x - x') A (x - x')'), one number per "
+            "fair_metric is a function that is not a distance of the form sqrt((x - x') A (x - x')'), one number per "
             "person, which the flow needs: pass the matrix A, a transformer, or a function whose square is quadratic "
             "in x - x'"
         )
@@ -117,7 +117,7 @@ def similarity(fair_metric: Any, people: People, scale: Floats | None, level: fl
     """Learn the fair distance from the sensitive features of which X holds a trace."""
     features, sensitive = people.features, people.sensitive
     metric = resolve(fair_metric, features.plain())
-    rows, last, everybody = [], _last(metric), np.zeros(len(features))
+    rows, last, fold_of = [], _last(metric), np.zeros(len(features))
     learned = isinstance(last, SensitiveSubspace) and not is_fitted(metric)
     if learned and not sensitive and last.sensitive_columns is None:
         raise ParameterError(MISSING)
@@ -126,7 +126,7 @@ def similarity(fair_metric: Any, people: People, scale: Floats | None, level: fl
         if isinstance(metric, SensitiveSubspace):
             named = _of_categories(metric, features)._sensitive_positions(features.plain())
         values = np.delete(features.values, named, axis=1)
-        places, varies = ranks(values, everybody), values.size and (np.ptp(values, axis=0) > 0).any()
+        places, varies = ranks(values, fold_of), values.size and (np.ptp(values, axis=0) > 0).any()
         for column in sensitive:
             responses, found = responses_of(column), not varies  # what is wrong with X is said where it is used
             if varies:
@@ -140,8 +140,8 @@ def similarity(fair_metric: Any, people: People, scale: Floats | None, level: fl
         _last(metric).set_params(level=level if last.level == "auto" else last.level)
     traces = pd.DataFrame(rows, columns=["feature", "measure", "value", "p_value", "found"])
     if learned and not sensitive and last.sensitive_columns is None:
-        nobody = [Quadratic(np.eye(features.values.shape[1]))]
-        return Similarity(None, (), traces, [], nobody, everybody.astype(np.intp))
+        identity = [Quadratic(np.eye(features.values.shape[1]))]
+        return Similarity(None, (), traces, [], identity, fold_of.astype(np.intp))
     fitted = learn(metric, features, people.codes, sensitive, scale, people.folds)
     supports = [kept for each in fitted[0] for kept in getattr(_last(each), "_supports", ())]
     return Similarity(metric, sensitive, traces, *fitted, learned and any(kept is not None for kept in supports))
@@ -164,7 +164,7 @@ def variance_of_learning(
             teaching = tuple(column.take(rest) for column in similar.sensitive)
             others = features.take(rest)
             units = scale_of(others)
-            with held_back():  # they were said of everybody
+            with held_back():  # warned about already, for all people
                 _, (learned,), _ = learn(similar.metric, others, codes[rest], teaching, units)
             matrices.append(learned if scale is None or units is None else Quadratic(learned.matrix, units / scale))
         folds = np.repeat(np.arange(len(matrices)), len(some))
@@ -188,12 +188,12 @@ def learn(
     folds_of: Callable[[int], NDArray[np.intp]] | None = None,
 ) -> tuple[list[Any], list[Quadratic], NDArray[np.intp]]:
     """Learn the fair metric on the other folds, for every fold."""
-    everybody = np.zeros(len(features.values), dtype=np.intp)
+    fold_of = np.zeros(len(features.values), dtype=np.intp)
     fair_metric = _of_categories(fair_metric, features)
     features = features.plain()
     if is_fitted(fair_metric):
         units = 1.0 if scale is None else np.multiply.outer(scale, scale)
-        return [fair_metric], [Quadratic(_matrix(fair_metric, features) * units)], everybody
+        return [fair_metric], [Quadratic(_matrix(fair_metric, features) * units)], fold_of
     scaled = features if scale is None else replace(features, values=features.values / scale)
     with config_context(enable_metadata_routing=True):  # it knows which steps of a pipeline take them
         takes = "sensitive_features" in parameters_of(fair_metric.fit) or get_routing_for_object(fair_metric).consumes(
@@ -203,8 +203,8 @@ def learn(
 
     def fitted(rows: NDArray[np.bool_]) -> Any:
         fresh = clone(fair_metric)
-        # The coefficients that are kept are selected once, from everybody: folds that select for themselves agree less,
-        # and one in five that is wrong is enough for a wrong verdict.
+        # The coefficients that are kept are selected once, from all people: folds that select
+        # for themselves agree less, and one in five that is wrong is enough for a wrong verdict.
         if supports:
             _last(fresh)._given_supports = supports
         try:
@@ -217,16 +217,16 @@ def learn(
                 f"people: {error} Fitted on other people, it is used as it is."
             ) from error
 
-    transformers, folds = [fitted(everybody == 0)], everybody
+    transformers, folds = [fitted(fold_of == 0)], fold_of
     if folds_of is not None:
         folds = folds_of(FOLDS)
         supports = getattr(_last(transformers[0]), "_supports", None)
-        with held_back():  # they were said of everybody
+        with held_back():  # warned about already, for all people
             transformers = [fitted(folds != fold) for fold in range(int(folds.max()) + 1)]
     matrices = [_matrix(metric, scaled) for metric in transformers]
     rounding = 1e-12 * np.abs(matrices[0]).max()
     if all(np.allclose(matrix, matrices[0], rtol=0.0, atol=rounding) for matrix in matrices):  # nothing to learn
-        return transformers[:1], [Quadratic(matrices[0])], everybody
+        return transformers[:1], [Quadratic(matrices[0])], fold_of
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
 
 

@@ -445,7 +445,7 @@ def _check_deterministic(model: Model, features: Features) -> float:
 
 
 def check_losses(model: Model, z: Floats, truth: Truth) -> Floats:
-    """The losses before anybody is moved, which are finite."""
+    """The losses before anyone is moved, which are finite."""
     losses = model.losses(z, truth)
     if not np.isfinite(losses).all():
         raise ParameterError(
@@ -455,7 +455,7 @@ def check_losses(model: Model, z: Floats, truth: Truth) -> Floats:
     # What is left of errors in standard deviations of the truth is rounding.
     if losses.max() <= (1e-10**model.loss.power if model.loss.power else 0.0):
         raise ParameterError(
-            f"estimator={type(model.estimator).__name__}() has no loss on anybody, as on training data that it has "
-            "memorized: test people it was not fitted on"
+            f"estimator={type(model.estimator).__name__}() has a loss of 0 for every person, as on memorized "
+            "training data: test people it was not fitted on"
         )
     return losses

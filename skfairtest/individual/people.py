@@ -24,11 +24,11 @@ from skfairtest.readers import Column, Numbers, check_rows, one_column, read_col
 
 #: People to whom distances are measured.
 NEIGHBOURS = 2000
-#: The way of those who are kept back is tried in so many parts.
+#: The way of those who are kept back is tried in this many parts.
 PARTS = 16
 #: A hypothetical person is too unusual if no more than this share of real people are farther from all others.
 UNUSUAL = 0.01
-#: A column of so few values, each of so many people on average, has levels.
+#: A column of so few values, each of this many people on average, has levels.
 MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
 
 
@@ -75,7 +75,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
     ]
     excluded = pd.DataFrame({"person": names[incomplete], "reason": reasons})
     if incomplete.all():
-        raise ParameterError("X has a missing value in every row: nobody is left to test. Impute before the test.")
+        raise ParameterError("X has a missing value in every row: no one is left to test. Impute before the test.")
     if incomplete.any():
         warn(
             f"X has missing values: {pluralize(len(excluded), 'person', 'people')} left out, see excluded_: it is not "
@@ -97,7 +97,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Real people, and how far each is from the nearest other one: what is unusual in all features together.
+    """People of the data and the distance of each to its nearest neighbour, a scale for unusual feature values.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class Neighbours:
         return cls(some, scale, tree, np.sort(tree.kneighbors(n_neighbors=1)[0][:, 0]))
 
     def distances(self, x: Floats, x0: Floats) -> Floats:
-        """The distance of people from the nearest person who is not the one they were made of, x0."""
+        """Distances to the nearest person other than `x0`, the person each example was made from."""
         if not len(x):
             return np.empty(0)
         distances, who = self.tree.kneighbors(x if self.scale is None else x / self.scale)

@@ -66,7 +66,7 @@ def individual_report(test: Any) -> Report:
         remarks=(*([] if test.concern_ else [NO_PROOF]), *(f"Doubtful: {doubt}." for doubt in test._doubts)),
         hypotheses=(f"among people like these {test.n_samples_:,}, {says.format(f'at most {setup.tolerance:g}')}.",),
         tables=(
-            Table.of(columns, worst, "Whose loss grows most, and by which changes", None),
+            Table.of(columns, worst, "Largest increases of the loss, and the changes behind them", None),
             Table.of(changes, changed, "What changes", None, few=8),
         ),
         parts=listed("How unfair examples were found (solver_report_ has all numbers)", [*traces, *why]),

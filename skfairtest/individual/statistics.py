@@ -106,7 +106,7 @@ def audit_value(
         if infinite := int(np.isinf(values).sum()):
             raise ParameterError(
                 f"statistic={statistic!r} is not defined: {infinite:,} of {n:,} people have a loss at their unfair "
-                "examples and none before, or hardly any. Nobody is dropped; use statistic='ratio_of_means', or a loss "
+                "examples and none before, or hardly any. No one is dropped; use statistic='ratio_of_means', or a loss "
                 "that is never 0"
             )
         estimate, sd = _moments(values)
@@ -150,11 +150,11 @@ def widened(found: AuditValue, variance: float, degrees: int, confidence_level: 
     return replace(found, interval=(float(found.estimate * low), float(found.estimate * high)))
 
 
-#: A test that really rejects so many times as often as it should is doubtful, unless its p-value is far from the level.
+#: A test whose size is this multiple of its level is doubtful, unless its p-value is far from the level.
 TOO_OFTEN, FAR = 1.3, 5
 #: Fewer people than this, and the normal approximation is doubtful.
 FEW = 30
-#: Nobody is to go farther beyond where people are, in lengths of the range of a feature.
+#: The farthest a point may leave the range of a feature, in lengths of that range.
 FARTHEST = 10
 #: Of a test that nothing was tested with.
 NOTHING = AuditValue(np.nan, np.nan, np.nan, (np.nan, np.nan), np.nan)
@@ -213,7 +213,7 @@ def choose(statistic: str, loss: Any, way: str, before: Floats) -> tuple[str, st
         return statistic, "as asked for"
     if infinite or unknown:
         return "ratio_of_means", infinite or unknown
-    return "loss_ratio", "the paper's choice; nobody's loss is close to zero, and losses grow from where they are"
+    return "loss_ratio", "the paper's choice; no loss is close to zero, and losses grow along the paths"
 
 
 def attained_level(values: Floats, alpha: float) -> float:
@@ -240,7 +240,7 @@ def doubts_about(statistic: str, losses: Floats, p_value: float, alpha: float, f
     doubts = [
         (
             np.array_equal(before, after),
-            "nobody's loss changed: the model predicts the same wherever people are moved. Perhaps it does not use "
+            "no person's loss changed: the model predicts the same wherever people are moved. Perhaps it does not use "
             "the directions that the fair metric leaves free, or the steps are too short",
         ),
         (
@@ -258,7 +258,7 @@ def doubts_about(statistic: str, losses: Floats, p_value: float, alpha: float, f
         (
             farthest > FARTHEST,
             f"unfair examples lie outside the observed range of a feature, by up to {farthest:.3g} times that range: "
-            "predictions there are about nobody in the data. Use feature_ranges, or smaller or fewer steps",
+            "predictions there are unlike any person's in the data. Use feature_ranges, or smaller or fewer steps",
         ),
     ]
     return tuple(doubt for holds, doubt in doubts if holds)

@@ -17,9 +17,9 @@ from skfairtest.individual.flow import SAME, Quadratic, Ranges, along, euler, im
 from skfairtest.individual.model import Model, Truth
 from skfairtest.individual.people import Neighbours
 
-#: People who are moved together; by a torch module so many times more.
+#: People who are moved together; by a torch module this many times more.
 BLOCK, TENSORS = 1024, 16
-#: About so many places on the way are looked at, evenly spread on a log scale.
+#: About this many places on the way are looked at, evenly spread on a log scale.
 LOOKS = 25
 #: Candidates of a search for each person, and steps of the flow that says how far it goes.
 CANDIDATES, REACHING = 64, 25
@@ -180,7 +180,7 @@ _FREE = 1e-9
 def free_choices(
     ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None
 ) -> list[tuple[list[int], Floats]]:
-    """Return the categories, and columns of few values, whose levels cost no fair distance for anybody."""
+    """Return the categories, and columns of few values, whose levels are at fair distance 0 from each other."""
     choices = [(list(block), np.eye(len(block))[(values[:, block] > 0).any(axis=0)]) for block in ranges.blocks]
     choices += [([column], levels[:, None]) for column, levels in ranges.levels.items()]
     free = []

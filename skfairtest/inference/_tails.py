@@ -78,7 +78,7 @@ def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> 
 class _Ends:
     """Outermost outcomes outside the tail (`left`, `right`) and, as `outer_*`, their neighbours inside it.
 
-    Log probabilities are divided by the observed p-value; a side that does not count is infinitely probable.
+    Log probabilities are divided by the observed p-value; the log probability of an unused side is infinite.
     """
 
     d1: Integers

@@ -21,7 +21,7 @@ from skfairtest.inference.multiplicity import discrete_holm_rejects
 from skfairtest.inference.rates import Pair, Question, answer, equalities, score_log_p
 from skfairtest.inference.unconditional import within_cap
 
-#: Changes of so many people are all looked at; those of more until so many p-values were, then those along paths.
+#: Changes of this many people are all looked at; those of more until this many p-values were, then those along paths.
 _FIRST, _LOOKED_AT = 8, 300_000
 #: Changes whose exact p-values are found at a time, and fewer of margins, which take longer.
 _BATCH, _FEW = 128, 8
@@ -245,7 +245,7 @@ class Decided:
                     insort(self._ordered.setdefault((question, *key), []), both)
 
     def turns(self) -> tuple[list[list[int]], bool]:
-        """The smallest change (group, u, v) that reverses the verdict, for each group in which as few suffice.
+        """The smallest change (group, u, v) that reverses the verdict, for each group with one of that size.
 
         The second value is False if the search was not exhaustive, so that fewer people may be enough.
         """
@@ -256,7 +256,7 @@ class Decided:
         done, radius, looked_at, every = 0, 2, 0, True
         while (most > done).any():
             near = np.minimum(reach * (most > done)[:, None, None], radius)
-            # About half of the changes by at most so many in each direction are by so many people.
+            # About half of the changes by at most this many in each direction are by this many people.
             looked_at += int((near.sum(axis=2) + 1).prod(axis=1).sum()) // 2 * len(self.log_p)
             every &= done < _FIRST or looked_at <= _LOOKED_AT
             changes = (self._changes if every else self._along_paths)(near, done, radius)

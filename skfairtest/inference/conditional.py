@@ -52,7 +52,7 @@ def support(d1: int, d2: int, m: int) -> tuple[int, int]:
 
 
 def enumerated(d1: ArrayLike, d2: ArrayLike, m: ArrayLike) -> Booleans:
-    """Whether the distribution of group 1's events is enumerated, and not its normal approximation used."""
+    """Whether the distribution of group 1's events is enumerated, rather than approximated by a normal one."""
     d1, d2, m = (np.asarray(n, dtype=float) for n in (d1, d2, m))
     people = np.maximum(d1 + d2, 1)
     return np.asarray(m / people * (1 - m / people) * (d1 / people) * d2 <= LARGEST_SPREAD**2)
@@ -235,7 +235,7 @@ def stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) ->
 
 def _convolved(masses: list[Floats]) -> Floats:
     """Convolve distributions, neighbours first, by Fourier transforms."""
-    from scipy.signal import fftconvolve  # slow to import, and few tables have so many strata
+    from scipy.signal import fftconvolve  # slow to import, and few tables have this many strata
 
     while len(masses) > 1:
         pairs = zip(masses[::2], masses[1::2], strict=False)

@@ -23,7 +23,7 @@ from skfairtest.inference.power_designs import normal_power, values_tested
 from skfairtest.inference.rates import Question
 from skfairtest.inference.regions import boschloos_level, reference_of, score_limits, to_rest
 
-#: Totals looked at, where they are many: at least so many, and more the fewer outcomes a total has.
+#: Totals looked at, where they are many: at least this many, and more the fewer outcomes a total has.
 _TOTALS, _CELLS = 24, 8_000
 GOLDEN = (1 + 5**0.5) / 2
 #: Standard deviations of totals and of events beyond which there is next to no probability.

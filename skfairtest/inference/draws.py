@@ -129,7 +129,7 @@ def _draw(out: NDArray[np.uint8], n_first: int, rng: np.random.Generator) -> Non
             out[rows] = joined
             missing[rows] = n_first - np.count_nonzero(joined, axis=1)
     people, starts = out.reshape(-1), np.arange(0, size * n + 1, n)
-    # Each round draws as many people as are missing. Some are in already and some come twice, so that nobody is added
+    # Each round draws as many people as are missing. Some are in already and some come twice, so that no one is added
     # too many; at least half of everyone is out, so that few rounds do.
     while (wanted := int(missing.sum())) > 0:
         drawn = rng.integers(0, n, size=wanted)

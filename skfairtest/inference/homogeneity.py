@@ -21,7 +21,7 @@ from skfairtest.inference.score import score_at
 
 #: From how many expected people in each of its four cells on a stratum is large.
 LARGE = 50
-#: Tables that are sampled: of strata with at most so many outcomes together, and of strata with more.
+#: Tables that are sampled: of strata with at most this many outcomes together, and of strata with more.
 N_SAMPLED, MOST_OUTCOMES, N_OF_MANY = 9_999, 1_000, 999
 #: Weights that are held at a time.
 _WEIGHTS = 2_000_000

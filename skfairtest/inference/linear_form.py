@@ -212,7 +212,7 @@ class EffectiveRates:
         return self.part * first + (1 - self.part) * second
 
     def _restricted(self, edge: Floats) -> tuple[Floats, Floats, Floats]:
-        """The most likely rates whose values are an edge apart, and the rate compared with."""
+        """The most likely rates whose values differ by a margin bound, and the rate compared with."""
         apart = np.zeros(np.broadcast_shapes(edge.shape, self.part.shape))
         x1, x2 = self.first * self.first_people, self.second * self.second_people
         for _ in range(_STEPS):

@@ -21,12 +21,13 @@ from skfairtest.inference.regions import is_rejected, reference_of, to_rest
 
 #: Outcomes up to which power is enumerated, of tests of equality and of a margin; beyond, a normal approximation.
 OUTCOMES, MARGIN_OUTCOMES = 1_000_000, 100_000
-#: Of equality, only likely outcomes count among so many people; fewer count where power is averaged over denominators.
+#: Up to this many people the power of a test of equality counts likely outcomes; fewer if it is averaged over
+#: denominators.
 PEOPLE, AVERAGED_OUTCOMES = 200_000, 20_000
 
 
 def _enumerated(d1: int, d2: int, question: Question, likely: int, most: int) -> bool:
-    """Whether power is enumerated, if so many outcomes are likely and at most so many are looked at."""
+    """Whether power is enumerated, if this many outcomes are likely and at most this many are looked at."""
     if question.margin_bounds is not None:
         return d1 * d2 <= MARGIN_OUTCOMES
     return d1 * d2 <= OUTCOMES or (d1 + d2 <= PEOPLE and likely <= most)
@@ -156,7 +157,7 @@ def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: 
 def estimates_power(design: designs.Design) -> designs.Computed:
     """Probability that the test of two groups' means (Welch's), or areas under the ROC curve (score test), rejects.
 
-    Where each group is tested against the other, the second question is the first one turned over.
+    If each group is tested against the other, the second comparison mirrors the first.
     """
     question, level, people = design.question, design.level(), np.asarray(design.people)
     asked = [question, designs.turned_over(question)][: len(design.contrasts)]

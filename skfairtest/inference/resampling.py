@@ -173,7 +173,7 @@ def sequential_p(
 
 
 def stopped_p(n_extreme: int, n_defined: int, n_decisive: int | None = None) -> float:
-    """The probability of at most so many extreme resamples, or of none at the first stop.
+    """The probability of at most this many extreme resamples, or of none at the first stop.
 
     Examples
     --------

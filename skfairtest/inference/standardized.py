@@ -93,7 +93,7 @@ def _upper(moments: Moments, critical: float) -> float:
     return float((linear + np.sqrt(max(root, 0.0))) / square)
 
 
-#: Which shares are the standard: both groups' average, everybody's, or those of one group.
+#: The standard distribution: the average of both groups, that of all people, or that of one group.
 STANDARDS = ("average", "pooled", "group", "other")
 #: Step of derivatives, which the imaginary part of an analytic function gives without a rounding error.
 STEP = 1e-30

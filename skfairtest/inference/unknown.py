@@ -57,7 +57,7 @@ class Reach:
         return Reach(*((fewest + low, most + high) for (fewest, most), (low, high) in pairs))
 
     def some(self, n: int, fewest: int, most: int) -> Self:
-        """The reach if only so many of all `n` people count, and the rest are left out."""
+        """The reach if only this many of all `n` people count, and the rest are left out."""
         low = [max(0, least - (n - fewest)) for least, _ in astuple(self)]
         high = [min(some, most) for _, some in astuple(self)]
         first, second = min(high[0], most - low[1]), min(high[1], most - low[0])
@@ -91,7 +91,7 @@ class Unknown:
     others: Reach
 
     def subsets(self, n_events: int, n_others: int, n_rest: int, size: int) -> list[Unknown]:
-        """The union over all subsets of so many events, non-events and people who do not meet the condition."""
+        """The union over all subsets of this many events, non-events and people who do not meet the condition."""
         out = []
         for events in range(max(0, size - n_others - n_rest), min(n_events, size) + 1):
             fewest, most = max(0, size - events - n_rest), min(n_others, size - events)
@@ -132,7 +132,7 @@ def corner_pairs(pair: Pair, unknown: Unknown) -> list[Pair]:
 
 
 def n_assignments(unknown: Sequence[Unknown]) -> int:
-    """Count the assignments that differ in a count."""
+    """The number of assignments with different counts."""
     return sum(len(each.events) * len(each.others) for each in unknown)
 
 

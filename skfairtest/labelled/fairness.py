@@ -64,6 +64,8 @@ class LabelledFairnessTest(FairnessTest):
         The estimator's method that gives scores, as in `FairnessTest`.
     random_state : int, RandomState, Generator or None
         Of the predictions of a randomised model; the test itself draws nothing.
+    unit : str, default="people"
+        The rows' name in reports, in the plural, such as "answers".
     verbose : int, default=0
         As in `FairnessTest`.
     labelled : {"at_random", None}, default=None
@@ -115,7 +117,7 @@ class LabelledFairnessTest(FairnessTest):
 
     With ``label_probability`` people with the same probability are a stratum, in which labels are a random sample; of
     more than 20 different probabilities, those from one power of 2 to the next. A stratum without a label is joined
-    with the next. Labels in a bin are weighted, and count as at most so many as Hajek's variance allows. A caution
+    with the next. Labels in a bin are weighted, and count as at most this many as Hajek's variance allows. A caution
     warns of few expected labels, or labels that do not look random.
 
     References
@@ -127,7 +129,7 @@ class LabelledFairnessTest(FairnessTest):
     Examples
     --------
     Loans were granted to 800 people, and for 80 of them an expert has found out who could pay. A model guesses that for
-    everybody, and is right in nine of ten cases.
+    each of them, and is right in nine of ten cases.
 
     >>> import numpy as np
     >>> from skfairtest import LabelledFairnessTest
@@ -165,7 +167,7 @@ class LabelledFairnessTest(FairnessTest):
     judge_ = Later()
 
     _unshared: ClassVar[tuple[str, ...]] = (
-        "method", "variance", "within", "strata_weights", "n_resamples", "missing", "unit", "n_jobs",
+        "method", "variance", "within", "strata_weights", "n_resamples", "missing", "n_jobs",
     )  # fmt: skip
     estimator: Any = field(default=None, kw_only=False)
     labelled: str | None = None
@@ -325,7 +327,7 @@ class LabelledFairnessTest(FairnessTest):
 
 
 def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
-    """Say how many labels without a judge the labels and the judge are worth, of one metric."""
+    """How many labels alone are as precise as the labels with the judge, for one metric."""
     n, found, worth = (round(value) for value in labels.loc[labels["metric"] == metric, ["n", "labels", "worth"]].sum())
     if n == found:
         return "Everyone has a label."

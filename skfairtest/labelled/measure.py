@@ -94,10 +94,10 @@ def _check_probability(probability: Floats | None, labelled: Booleans, asked: st
         )
     if probability is None or not ((probability > 0) & (probability <= 1)).all():
         found = (
-            "values that are no numbers" if probability is None else f"{probability.min():g} to {probability.max():g}"
+            "values that are not numbers" if probability is None else f"{probability.min():g} to {probability.max():g}"
         )
         raise ParameterError(
-            f"label_probability must be above 0 and at most 1 for everybody; found {found}. People who cannot be "
+            f"label_probability must be above 0 and at most 1 for every person; found {found}. People who cannot be "
             "labelled are not represented by others: leave them out of every argument, and say so"
         )
     without = int(((probability == 1) & ~labelled).sum()) if len(probability) == len(labelled) else 0
@@ -283,7 +283,7 @@ def rate_of_group(
             bins.append((kind, 1.0, 1.0, 0, 1.0, len(own)))  # no label is needed
             continue
         if not labelled[own].any():
-            return "nobody is labelled among those with one of the predictions"
+            return "no one with one of the predictions has a label"
         # Strata without a label are joined with the next larger probability of which there is one.
         seen_levels = np.unique(levels[own][labelled[own]])
         level = seen_levels[np.minimum(np.searchsorted(seen_levels, levels[own]), len(seen_levels) - 1)]
@@ -295,7 +295,7 @@ def rate_of_group(
             for number in range(bin_of.max() + 1):
                 here = rows[bin_of == number]
                 seen = here[labelled[here]]
-                # Hajek's variance is at most that of so many labels, whichever of them have the large weights.
+                # Hajek's variance is at most that of this many labels, whichever of them have the large weights.
                 effective = weight[seen].sum() / weight[here].max()
                 mean = score[here].mean() if known else np.nan
                 x = effective * np.average(first[seen], weights=weight[seen])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,8 @@ class LabelPlan:
     """
 
     strata: pd.DataFrame
-    selected: Booleans
-    label_probability: Floats
+    selected: Booleans = field(repr=False)
+    label_probability: Floats = field(repr=False)
     n_labels: int
     interval_width: float
 
@@ -172,7 +172,7 @@ def label_plan(
         (narrowest,) = widths([people])
         if narrowest > interval_width:
             raise ParameterError(
-                f"interval_width={interval_width:g} is narrower than labels can make it: with a label for everybody it "
+                f"interval_width={interval_width:g} is narrower than labels can make it: if all people had a label it "
                 f"would be {narrowest:.3f} if the judge is right on average, because people are few"
             )
         low, n_labels = 1, int(people.sum())

@@ -35,8 +35,8 @@ from scipy.stats import binom
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
 
-#: A bin expects so many labels at least; below so many labels there are two bins, above that one for every so many, and
-#: so many at the most. Scores are first rounded to so many quantiles.
+#: The fewest labels expected in a bin; labels per bin, beyond two bins; the most bins; and the number of quantiles that
+#: scores are first rounded to.
 EXPECTED, PER_BIN, MOST_BINS, QUANTILES = 3, 30, 6, 100
 #: Places on either side of 0 of the grid on which sums of labels are, and a probability that is left out of these.
 GRID, _RARE = 8192, 1e-18
@@ -130,7 +130,7 @@ class LabelledRate:
         """
         p = (self.first + 0.5) / (self.labels + 1)
         event, condition = self._sums(p)
-        with np.errstate(invalid="ignore"):  # nobody meets the condition of a rate that is NaN
+        with np.errstate(invalid="ignore"):  # a rate whose condition no one meets is NaN
             slope, role, _ = self._form(event / condition)
             squares = role[..., 1] ** 2 + (role[..., 0] ** 2 - role[..., 1] ** 2) * p
             alone = (self.share * squares).sum(axis=-1) / np.maximum(self.n_labels - 1, 1)
@@ -150,7 +150,7 @@ class LabelledRate:
     def worth(self) -> Floats:
         """The number of labels that would be as informative without a judge."""
         own, alone = self.variances
-        with np.errstate(invalid="ignore"):  # where nobody's label matters
+        with np.errstate(invalid="ignore"):  # 0 / 0 if no label matters
             return np.asarray(self.n_labels * alone / own)
 
     def limits(self, z: float) -> Floats:

@@ -81,7 +81,7 @@ class OfLabels(Functional):
         return np.asarray(np.where(some, ratio_of(spread, variance) * more / own, seen.sum() ** 2 / own))
 
     def effective(self, counts: Floats) -> Floats:
-        """Return the size of the smallest true or predicted class that anybody is in."""
+        """Return the size of the smallest true or predicted class that is not empty."""
         counts = np.asarray(counts, dtype=float)
         return np.asarray(np.minimum(_fewest(counts @ self.member), _fewest(counts @ self.called)))
 
@@ -117,7 +117,7 @@ class ClassScores(OfLabels):
         self.event = both if event is None else self.member * event[:, None]
         self.given = both + wrongly * (self.called - both) + missed * (self.member - both)
         self.weighted, self.undefined, self.absent = weighted, undefined, absent
-        #: Whether nobody is in the condition of two classes, which are independent rates then.
+        #: Whether classes share no people in their conditions, so that their rates are independent.
         self.disjoint = bool(((self.given > 0).sum(axis=1) <= 1).all()) and not weighted
 
     def _classes(self, masses: Floats) -> tuple[Floats, Floats, Floats]:
@@ -186,7 +186,7 @@ def _fewest(people: Floats) -> Floats:
 class GeometricMean(ClassScores):
     """Geometric mean of the classes' ratios; its variance is taken at counts plus one, as that of their mean."""
 
-    #: A recall of 0 makes it 0: it is no mean of rates.
+    #: A recall of 0 makes it 0: it is not a mean of rates.
     is_rate_like = False
 
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:

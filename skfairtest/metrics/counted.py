@@ -62,7 +62,7 @@ def _slopes(right: Floats, wrong: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the average precision, and by score what one positive or negative person more adds to it."""
     there = np.diff(right, axis=-1, prepend=0.0)
     one = ratio_of(np.ones_like(right), right + wrong)
-    np.copyto(one, 0.0, where=np.isinf(one))  # nobody scores as high
+    np.copyto(one, 0.0, where=np.isinf(one))  # no one scores as high
     precision = right * one
     moved = there * precision
     value = ratio_of(moved.sum(axis=-1), right.max(axis=-1, initial=0.0))

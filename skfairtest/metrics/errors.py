@@ -49,7 +49,7 @@ class Wrapped(functionals.Functional):
 
 
 class Jackknife(Wrapped):
-    """Any metric with the variance of leaving out one person, evaluated once for each cell that anybody is in."""
+    """Any metric with the variance of leaving out one person, evaluated once for each cell that is not empty."""
 
     error = "jackknife"
 
@@ -86,7 +86,7 @@ class Jackknife(Wrapped):
 class ByCell(Wrapped):
     """Any function of masses that people with weights or in clusters see through few different cells."""
 
-    #: Share of everybody's mass by which a cell's is increased.
+    #: The step of a derivative: the share of the total mass that is added to a cell.
     STEP = 1e-4
 
     def __init__(self, functional: functionals.Functional, cell: Positions) -> None:
@@ -111,7 +111,7 @@ class ByCell(Wrapped):
             moved = self.functional.values(more)
             slope[..., c] = np.where(cells[..., c] > 0, functionals.ratio_of(moved - value, step), 0.0)
         slope = np.where(np.isnan(slope), 0.0, slope)
-        # A metric of shares does not change when everybody counts more.
+        # Multiplying all weights leaves a metric of shares unchanged.
         slope -= functionals.ratio_of((slope * cells).sum(axis=-1), total)[..., None]
         return value, masses * slope[..., self.cell]
 

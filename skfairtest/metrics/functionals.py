@@ -264,7 +264,7 @@ class Share(Functional):
         total = masses @ self.given
         rate = ratio_of(masses @ self.event, total)
         centre = rate if pooled is None else ratio_of(pooled @ self.event, pooled @ self.given)
-        with np.errstate(invalid="ignore"):  # where nobody meets the condition all of it is undefined
+        with np.errstate(invalid="ignore"):  # undefined if no one meets the condition
             parts = masses * ratio_of(self.event - centre[..., None] * self.given, total[..., None])
             if self.value is None or self.slope is None:
                 return rate, parts
@@ -384,7 +384,7 @@ class Undifferentiated(Functional):
 
 
 class Evaluated(Undifferentiated):
-    """A metric that somebody else wrote: any function of masses, one table at a time or many."""
+    """A metric written by a user: any function of masses, one table at a time or many."""
 
     error = "none"
 

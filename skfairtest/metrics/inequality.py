@@ -83,7 +83,7 @@ class Inequality(OfLabels):
             return value, ratio_of(slope - (share * slope).sum(axis=-1, keepdims=True), total)
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
-        """Return the index and its variance with one more of either error, which nobody in the data may make."""
+        """Return the index and its variance with one more error of either kind, even if the data have none."""
         by_benefit = np.asarray(counts, dtype=float) @ self.of_benefit
         value, smooth = self._by_benefit(by_benefit)[0], by_benefit + ONE_MORE
         variance = (smooth * self._by_benefit(smooth)[1] ** 2).sum(axis=-1) * correction(by_benefit)

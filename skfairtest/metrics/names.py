@@ -286,7 +286,7 @@ def responses_of(metric: str | BuiltIn | None) -> tuple[str, ...]:
 
 
 def function_of(metric: Any) -> Any:
-    """The function of fairlearn or scikit-learn that a name means; what is no name as it is.
+    """The function of fairlearn or scikit-learn that a name means; what is not a name as it is.
 
     Examples
     --------
@@ -301,8 +301,8 @@ def function_of(metric: Any) -> Any:
         if disparity is None and function.__name__ in meant:
             return function
     raise ParameterError(
-        f"metrics has the name {brief(metric)}, which is no function of fairlearn.metrics or sklearn.metrics that is "
-        f"known here: pass a function of (y_true, y_pred), or use FairnessTest(metric={brief(metric)})"
+        f"metrics has the name {brief(metric)}, which is not a function of fairlearn.metrics or sklearn.metrics that "
+        f"is known here: pass a function of (y_true, y_pred), or use FairnessTest(metric={brief(metric)})"
     )
 
 

@@ -161,7 +161,7 @@ def _compared(
 
 
 def summarized_compare(metrics: Sequence[Metric], compare: Any) -> Any:
-    """Return whom groups are compared with, which is everyone if a function of fairlearn says so."""
+    """Return the `compare` of a metric, which is everyone if fairlearn's function says so."""
     methods = {metric.summary.method if metric.summary else "" for metric in metrics}
     if "to_overall" not in methods:
         return compare

@@ -33,7 +33,7 @@ class BuiltIn(ScoreMetric):
 
     @property
     def reads(self) -> frozenset[str]:
-        """Which columns it needs."""
+        """The columns that it needs."""
         return frozenset(self.columns)
 
     @property
@@ -243,7 +243,7 @@ def inequality(alpha: float) -> BuiltIn:
     called = "Theil's index" if alpha == 1 else f"generalized entropy with alpha {alpha:g}"
     return BuiltIn(
         name, partial(_of_benefits, index=Entropy(alpha)), bounds=LOSS, positive="always",
-        undefined="everybody's benefit is 0",
+        undefined="all benefits are 0",
         describes=f"the inequality of benefits, prediction minus truth plus one ({called})",
     )  # fmt: skip
 
@@ -254,8 +254,8 @@ def _mean(
     return BuiltIn(name, OfMean(z, bounds), bounds=bounds, describes=describes, **params)
 
 
-_ONE_CLASS = "nobody is truly positive, or nobody truly negative"
-_NO_CLASS = "nobody is predicted to have, or nobody truly has, one of the labels"
+_ONE_CLASS = "no one is truly positive, or no one truly negative"
+_NO_CLASS = "no one is predicted to have, or no one truly has, one of the labels"
 _LABELS: dict[str, Any] = {"bounds": UNIT, "within": "y_true"}
 _SCORED: dict[str, Any] = {"columns": ("y_true", "y_score"), "positive": "always", "response": PROBABILITY}
 
@@ -280,7 +280,7 @@ SCORES: dict[str, BuiltIn] = {
         BuiltIn(
             "balanced_accuracy", partial(_of_recalls, of=ClassScores), **_LABELS, positive="never",
             describes="the average over true labels of the share predicted correctly",
-            undefined="nobody has one of the true labels",
+            undefined="no one has one of the true labels",
         ),
         BuiltIn(
             "average_odds", _average_odds, **_LABELS, positive="always", undefined=_ONE_CLASS,
@@ -300,7 +300,7 @@ SCORES: dict[str, BuiltIn] = {
         BuiltIn(
             "geometric_mean", partial(_of_recalls, of=GeometricMean), **_LABELS, positive="never",
             describes="the geometric mean over true labels of the share predicted correctly (G-mean)",
-            undefined="nobody has one of the true labels",
+            undefined="no one has one of the true labels",
         ),
         BuiltIn(
             "cohen_kappa", partial(_of_codes, of=Kappa), bounds=SIGNED, positive="never",
@@ -309,7 +309,7 @@ SCORES: dict[str, BuiltIn] = {
         ),
         BuiltIn(
             "average_precision", partial(_of_scores, of=AveragePrecision), **_SCORED | {"response": EITHER},
-            bounds=UNIT, undefined="nobody is truly positive",
+            bounds=UNIT, undefined="no one is truly positive",
             describes="the mean, over truly positive people, of the precision among all who score as high (average "
             "precision)",
         ),

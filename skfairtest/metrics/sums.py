@@ -137,7 +137,7 @@ class MeanOf(_OfAmounts):
     Raises
     ------
     ValueError
-        If `value` is no function, or returns anything but one finite number for each person.
+        If `value` is not a function, or returns anything but one finite number for each person.
 
     References
     ----------
@@ -204,7 +204,8 @@ class RatioOfSums(_OfAmounts):
     Raises
     ------
     ValueError
-        If one is no function, or returns anything but one finite number for each person, or a denominator below 0.
+        If an argument is not a function, or does not return one finite number for each person, or a denominator is
+        negative.
 
     References
     ----------

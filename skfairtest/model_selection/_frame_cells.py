@@ -51,7 +51,7 @@ OF_THE_FRAME = {
     "estimator": "a frame takes predictions, not a model",
     "metric": "pass metrics to the frame instead",
     "compare": "use method= of difference_test() and the others",
-    "reference_group": "groups are compared with each other, or with everybody",
+    "reference_group": "groups are compared with each other, or with everyone",
     "disparity": "use difference_test() or ratio_test()",
     "random_state": "the frame's random_state seeds the tests too",
     "pos_label": "it is a parameter of the metric: use functools.partial(metric, pos_label=...)",
@@ -60,7 +60,7 @@ OF_THE_FRAME = {
 }
 #: Resamples at least of a function that is not known: each costs up to a hundred evaluations.
 FEW_RESAMPLES = 199
-#: Values are the same if they agree to so many digits; those of single precision do to six.
+#: Values are the same if they agree to this many digits; those of single precision do to six.
 PRECISION = 1e-5
 #: The columns of a test of a disparity, as they are where there is no test.
 UNTESTED: dict[str, Any] = {
@@ -99,7 +99,7 @@ def known_metric(function: Any) -> tuple[Callable[..., Any], Metric, Any] | None
     except ValueError:  # it needs another argument
         return None
     if further or not isinstance(metric, Rate | BuiltIn) or metric.disparity is not None:
-        return None  # a ratio of groups is no metric of one group
+        return None  # a ratio of groups is not a metric of one group
     default = inspect.signature(function).parameters.get("pos_label")
     return known, metric, default.default if positive is None and default is not None else positive
 
@@ -115,7 +115,7 @@ def of_labels(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_rows(function: Callable[..., Any], y_true: Any, y_pred: Any, params: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a function of people as one of their row numbers: whatever a MetricFrame evaluates becomes a metric."""
+    """Turn a function of people into one of row numbers, so that whatever a MetricFrame evaluates is a metric."""
 
     def of_numbers(y_true_: NDArray[Any], y_pred_: NDArray[Any]) -> Any:
         rows = np.asarray(y_pred_).astype(np.intp)
@@ -139,7 +139,7 @@ def stacked(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_labels_of(functions: Iterable[Callable[..., Any]], **values: NDArray[Any]) -> None:
-    """Check that labels which a function compares are of one vocabulary; scores and other values are no labels."""
+    """Check that a function's true and predicted labels share values; scores and other values are not labels."""
     if all(known is not None and not known[1].reads >= set(LABELS) for known in map(known_metric, functions)):
         return
     labels = {}

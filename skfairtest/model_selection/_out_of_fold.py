@@ -132,11 +132,11 @@ def partition(
     passed = {name: data for name, data in offered.items() if data is not None and name in taken}
     with held_back():  # that a label of a group is missing from some folds is no harm to tests of all folds together
         splits = list(splitter.split(X, y, **passed))
-    everybody = np.arange(lengths[0])  # places counted from the end, and masks, are people like any other
-    found = [(everybody[train if len(train) else []], everybody[test if len(test) else []]) for train, test in splits]
+    people = np.arange(lengths[0])  # negative positions and masks stand for people too
+    found = [(people[train if len(train) else []], people[test if len(test) else []]) for train, test in splits]
     name = " ".join(repr(cv).split())
     name = name if len(name) <= 120 else f"{type(cv).__name__}(...)"
-    if not np.array_equal(np.sort(np.concatenate([[], *(test for _, test in found)])), everybody):
+    if not np.array_equal(np.sort(np.concatenate([[], *(test for _, test in found)])), people):
         raise ParameterError(
             f"cv={name} does not test each of {lengths[0]:,} people exactly once, without which the test is not "
             "valid: use an integer, KFold, or another splitter that partitions."
@@ -145,8 +145,8 @@ def partition(
         seen = np.intersect1d(train, test).size
         divided = 0 if clusters is None else np.intersect1d(clusters.codes[train], clusters.codes[test]).size
         for what, wrong in {
-            "trains on nobody": not train.size,
-            "tests nobody": not test.size,
+            "trains on no one": not train.size,
+            "tests no one": not test.size,
             f"tests {seen:,} of the people it trains on": seen,
             f"divides {divided:,} clusters between training and test": divided,
         }.items():
@@ -246,7 +246,7 @@ class OutOfFold:
             if method != "predict" and classes is not None and classes != self.classes_:
                 missing = [label for label in self.classes_ or () if label not in classes]
                 raise ValueError(
-                    f"the model of fold {number} was trained on nobody with label {missing}, so its {method} has no "
+                    f"the model of fold {number} was trained on no one with label {missing}, so its {method} has no "
                     "score for it: use folds that are stratified on the labels (an integer cv), or merge labels "
                     "that few people have."
                 )

@@ -214,7 +214,7 @@ class _Audited(MetaEstimatorMixin):
         if n_groups != len(y):
             name = type(self).__name__
             raise ParameterError(
-                f"y and sensitive_features have different lengths, {len(y):,} and {n_groups:,}: pass everybody's. "
+                f"y and sensitive_features have different lengths, {len(y):,} and {n_groups:,}: pass one per person. "
                 f"A sampler in front of {name} changes whom X holds, and not whom the groups are of: put it inside, "
                 f"{name}(make_pipeline(sampler, model)); the people who are tested then are not resampled."
             )
@@ -334,7 +334,7 @@ class _Audited(MetaEstimatorMixin):
             )
         if isinstance(self.estimator, FrozenEstimator):
             raise ParameterError(
-                "estimator is a FrozenEstimator, which is never retrained, so nobody here is known to be new to it: "
+                "estimator is a FrozenEstimator, which is never retrained, so no one here is known to be new to it: "
                 "test it with FairnessTest(model).fit(...) on people that it was not trained on."
             )
         kind = get_tags(self.estimator).estimator_type if hasattr(self.estimator, "__sklearn_tags__") else None

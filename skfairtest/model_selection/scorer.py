@@ -133,7 +133,7 @@ def fairness_score(test: Any, output: str, inputs: Inputs) -> float:
 def _undefined(why: str) -> float:
     errors.warn(
         f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins by "
-        f"leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is predicted "
+        f"leaving a group undefined. {FOLDS} If predictions are the cause, for instance because no one is predicted "
         "positive, metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are still "
         "defined.",
         UndefinedMetricWarning,

@@ -125,7 +125,7 @@ class FairSelection:
         # upper bound of a difference hardly ever.
         if not 0 < self.tolerance <= 1:
             raise ParameterError(
-                f"tolerance must lie above 0 and at most at 1, as in tolerance=0.8: scores of {self.fairness!r} are "
+                f"tolerance must be above 0 and at most 1, as in tolerance=0.8: scores of {self.fairness!r} are "
                 f"ratios, from {low:.3g} to {high:.3g}; found {self.tolerance:.4g}"
             )
         return mean, "the mean of its worst ratios", float(self.tolerance)
@@ -231,11 +231,11 @@ def select_fair(
     Folds share their training data, so that their p-values depend on each other in an unknown way. Twice their average
     is a p-value whatever the dependence (Rueschendorf 1982; Vovk and Wang 2020); no smaller multiple is.
 
-    The choice favours candidates that were lucky in the folds, so their scores are no verdict: test the refitted model
-    on people that the search did not use. The mean of upper bounds is a bound for all candidates together if the scorer
-    has ``confidence_level=1 - 0.05 / (candidates * folds)``. If candidates are independent (drawn at random, not by an
-    adaptive search), then with 95% confidence at most ``1 - 0.05 ** (1 / n)`` of further ones would beat the best of n:
-    5% after 59.
+    The choice favours candidates that were lucky in the folds, so their scores are not a verdict: test the refitted
+    model on people that the search did not use. The mean of upper bounds is a bound for all candidates together if the
+    scorer has ``confidence_level=1 - 0.05 / (candidates * folds)``. If candidates are independent (drawn at random, not
+    by an adaptive search), then with 95% confidence at most ``1 - 0.05 ** (1 / n)`` of further ones would beat the best
+    of n: 5% after 59.
 
     With `significantly_better_than`, combined p-values are adjusted over all candidates by Holm's method. The
     probability that any candidate qualifies although none of its folds' models is fairer than the baseline is then at
@@ -274,7 +274,10 @@ def select_fair(
                 "refit=select_fair('accuracy', 'fairness', tolerance=0.1) with two keys of the search's scoring"
             )
         if not isinstance(key, str) and not (key is None and name in optional):
-            raise ParameterError(f"{name} must be a key of the search's scoring, such as 'accuracy'; found {key!r}")
+            raise ParameterError(
+                f"{name} must be a key of the search's scoring, such as "
+                f"{'fairness' if name == 'fairness' else 'accuracy'!r}; found {key!r}"
+            )
     for (name, key), (other, same) in combinations(named.items(), 2):
         if key is not None and key == same:
             raise ParameterError(f"{name} and {other} are both {key!r}: name different keys of the search's scoring")

@@ -300,7 +300,7 @@ class PairedFairnessTest(FairnessTest):
         if others:
             raise ParameterError(
                 f"alternative='fairer' compares rates whose condition no model decides, such as "
-                f"'false_positive_rate' and 'selection_rate'; {others[0]} is none"
+                f"'false_positive_rate' and 'selection_rate'; {others[0]} is not one of these"
             )
         settings = settings_of(metrics, {**params, "alternative": "equivalence", "margin": (None, margin or 0.0)})
         # Sizes stay what they are where the groups change places.
@@ -621,14 +621,14 @@ def compare_models(
     first = next(iter(named)) if baseline is None else baseline
     if not isinstance(first, Hashable) or first not in named:
         raise ParameterError(
-            f"baseline={brief(baseline)} is none of the models, which are {', '.join(map(repr, named))}"
+            f"baseline={brief(baseline)} is not one of the models, which are {', '.join(map(repr, named))}"
         )
     check_probability("confidence_level", confidence_level)
     check_number("accuracy_margin", accuracy_margin, 0, 1, optional=True)
     if accuracy_margin is not None and (params.get("alternative") != "fairer" or y is None):
         lacking = "y, the true labels" if y is None else "alternative='fairer', with which it is certified"
         raise ParameterError(
-            f"accuracy_margin={accuracy_margin:g} is by how much less accurate a candidate may be: it needs {lacking}"
+            f"accuracy_margin={accuracy_margin:g} is the accuracy that a candidate may lose: it needs {lacking}"
         )
     columns = {
         "sensitive_features": sensitive_features, "control_features": control_features, "clusters": clusters,

@@ -138,7 +138,7 @@ class Paired(BuiltIn):
         return Evaluated(change.values, None, self.bounds) if type(of_b) is Evaluated else change
 
     def check(self, context: Context, masses: Floats) -> None:
-        """Refuse samples of which somebody's function has no value under either model."""
+        """Refuse samples of which a user's function has no value under either model."""
         if isinstance(self.of, ScoreMetric):
             for model in MODELS:
                 self.of.check(self.context(context, model), masses)
@@ -203,7 +203,7 @@ class ChangeNull(core.NullDistribution):
     def limits_of_all(
         cls, nulls: Sequence[Self], critical: Sequence[tuple[float, float]], bounds: Sequence[tuple[float, float]]
     ) -> list[tuple[float, float]]:
-        """Invert the tests of several comparisons at once; that of sizes has an upper limit alone."""
+        """Invert the tests of several comparisons at once; a comparison of sizes has only an upper limit."""
         changes, sums = [null.changes for null in nulls], [null.sums for null in nulls if null.sums is not None]
         z, ends, times = np.array(critical), np.array(bounds), np.array([[null.times] for null in nulls])
         if sums:
@@ -220,7 +220,7 @@ class ChangeNull(core.NullDistribution):
 
 @dataclass(frozen=True)
 class OneGroupNull(core.NullDistribution):
-    """The null distribution of a rate's change in one group: counts of who has the event under B alone, A alone."""
+    """The null distribution of a rate's change in one group, from the people with the event under B or A alone."""
 
     counts: Integers
 
@@ -246,7 +246,8 @@ def compare_in_one_group(
         names = " x ".join(sample.sensitive_names)
         raise GroupsMissing(
             f"sensitive_features ({names}) holds one group only (n_samples={sample.n_samples}): two models are then "
-            "compared by McNemar's test, of rates whose condition no model decides and people who count alike; " + why
+            "compared by McNemar's test, of rates whose condition no model decides and people without weights or "
+            "clusters; " + why
         )
     positive = positive_label(sample, metrics, pos_label, classes)
     design = Design(sample, settings, (0,), (), positive, pos_label, (0,))
@@ -258,7 +259,7 @@ def compare_in_one_group(
         changes, sums = counts_of(metric, kinds, positive, sample.sizes.shape).sum(axis=(1, 2))
         (plus, minus, _), n = changes.tolist(), int(changes.sum())
         if not n:
-            raise GroupsMissing(f"{metric.name} is undefined: nobody meets the condition ({metric.of.among})")
+            raise GroupsMissing(f"{metric.name} is undefined: no one meets the condition ({metric.of.among})")
         under_b, under_a = ((only + int(sums[0])) / n for only in (plus, minus))
         null = OneGroupNull(settings.question, changes)
         assert values is not None
@@ -338,7 +339,7 @@ def measure_changes(
             if hypothesis is not None:
                 known[hypothesis] = one
         comparisons.append(one)
-    excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({metric.of.among})")
+    excluded += design.undefined(metric.name, missing, f"undefined: no one meets the condition ({metric.of.among})")
     n = counts[0].sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         value, variance = statistics.means_of(counts[0]), statistics.variances_of(counts[0])

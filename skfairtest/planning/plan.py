@@ -166,7 +166,7 @@ def _values(plan: Plan, rates: Any, name: str) -> tuple[tuple[Any, ...], ...]:
         out.append(tuple(_value(plan, value, name) for value in row))
     if len({len(row) for row in out}) > 1:
         raise ParameterError(
-            f"{name} must hold as many groups for every rate; found {brief([len(row) for row in out])}"
+            f"{name} must have the same number of groups for every rate; found {brief([len(row) for row in out])}"
         )
     if not plan.rates:
         return tuple(out)

@@ -267,7 +267,7 @@ def warn_of_many(columns: Iterable[Column]) -> None:
     for column in columns:
         if len(column.levels) > WARN_GROUPS:
             warn(
-                f"sensitive_features: column {column.name!r} has {len(column.levels)} distinct values; so many groups "
+                f"sensitive_features: column {column.name!r} has {len(column.levels)} distinct values. Many groups "
                 "leave few people in each and many comparisons to correct for. Consider grouping the values."
             )
 

@@ -373,5 +373,5 @@ def _read_weights(found: "nw.DataFrame[Any]", name: str, counts: Integers) -> Fl
             f"sample_weight (column {name!r}) holds weights so large that their squares are infinite: rescale them."
         )
     if not sums[:, 0].any():
-        raise ParameterError(f"sample_weight (column {name!r}) is 0 for everybody: nobody would be counted.")
+        raise ParameterError(f"sample_weight (column {name!r}) is 0 in every row: all weights are 0.")
     return sums

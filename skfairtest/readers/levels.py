@@ -56,7 +56,7 @@ def _float(value: Any) -> float:
 
 
 def is_label(label: Any, wanted: Any) -> bool:
-    """Whether a label is the one asked for; a label that cannot be compared with it is a different one.
+    """Whether two labels are equal; labels that cannot be compared differ.
 
     Examples
     --------

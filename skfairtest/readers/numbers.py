@@ -13,12 +13,12 @@ from skfairtest.readers.columns import LEAVE_OUT, MAX_LABELS, Column, Numbers, c
 from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.levels import as_floats, listed, sort_levels
 
-#: Among this many values of a column so many different ones are labels, whole numbers more.
+#: Among this many values of a column this many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
 #: What to do about missing true labels.
 LABELS_MISSING = (
     "if a random sample, or people drawn with known probabilities, have labels, use LabelledFairnessTest, which also "
-    "takes guesses for everybody (y_judge); otherwise leave these people out of every argument"
+    "takes a guess for each person (y_judge); otherwise leave these people out of every argument"
 )
 #: Values whose third powers are floats, as are those of one over it.
 LARGEST_NUMBER = 1e102
@@ -92,7 +92,7 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
             f"{values.min():g}: a weight is the number of people that a person stands for, at least 0."
         )
     if not (values > 0).any():
-        raise ParameterError(f"{parameter} is 0 for everybody: nobody would be counted.")
+        raise ParameterError(f"{parameter} is 0 for every person: all weights are 0.")
     smallest, largest = float(values[values > 0].min()), float(values.max())
     if smallest < largest / LARGEST_WEIGHT:
         raise ParameterError(

@@ -136,7 +136,8 @@ def check_model(estimator: Any, response: str = "predict") -> None:
         found = estimator.__name__ if isinstance(estimator, type) else brief(estimator)
         what = "is a class" if isinstance(estimator, type) else f"has no {response} method"
         raise ParameterError(
-            f"estimator={found} {what}: the first argument is a fitted model, or None with the predictions as X."
+            f"estimator={found} {what}: the first argument is a fitted model, or None with the predictions as X: "
+            "(None, y_pred, y_true)."
         )
 
 
@@ -183,8 +184,8 @@ def unknown_groups(
     if len(strange) == len(counts):
         given = "predict_params['sensitive_features']" if own else "sensitive_features"
         raise ParameterError(
-            f"{given} holds {found}, none of which the model knows: {asks}, and predicts 0 for everybody else. Pass "
-            "everybody's group among these as predict_params={'sensitive_features': ...}; sensitive_features are the "
+            f"{given} holds {found}, none of which the model knows: {asks}, and predicts 0 for everyone else. Pass "
+            "each person's group among these as predict_params={'sensitive_features': ...}; sensitive_features are the "
             "groups that are compared."
         )
     return (

@@ -50,7 +50,7 @@ SHOWN = 20
 #: Stands for a detectable size where even the largest possible disparity would mostly be missed.
 NO_SIZE = "more than possible"
 #: Whom each group is compared with, where that is the same for all.
-EVERYBODY = {"to_overall": "everyone", "to_rest": "everyone else"}
+OTHER_SIDES = {"to_overall": "everyone", "to_rest": "everyone else"}
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -74,8 +74,8 @@ def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared_with(compare: str, row: Mapping[str, Any]) -> str:
-    """Name whom the group of a comparison is compared with."""
-    return EVERYBODY.get(compare, label(row["other"]))
+    """The name of a comparison's other side."""
+    return OTHER_SIDES.get(compare, label(row["other"]))
 
 
 def stratum_name(controls: str, row: Mapping[str, Any]) -> str:
@@ -84,7 +84,7 @@ def stratum_name(controls: str, row: Mapping[str, Any]) -> str:
 
 
 def compared(compare: str) -> Column:
-    """The column of whom groups are compared with."""
+    """The column that names the other side."""
     return replace(COMPARED_WITH, shows=partial(compared_with, compare))
 
 

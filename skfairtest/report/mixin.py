@@ -35,6 +35,13 @@ MOST_LABELS = 5
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
 
+#: Attributes of other packages' results: what to type instead.
+GUESSED = {
+    **dict.fromkeys(("p_value", "pvalue", "pvalue_"), "p_value_"),
+    **dict.fromkeys(("ci_", "conf_int", "confidence_interval"), "confidence_interval_"),
+    **dict.fromkeys(("summary", "report"), "to_text(), or print it"),
+    **dict.fromkeys(("results_", "to_dataframe", "summary_frame"), "to_frame()"),
+}
 #: Where the rest of a long report is.
 REST = "to_text(details=True), or to_html('report.html') as a page; comparisons_ and by_group_ are frames."
 
@@ -49,9 +56,10 @@ class Pages(Answering):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Name the line that writes a frame; any other attribute that is missing has its usual message."""
-            if name.startswith("to_") and hasattr(pd.DataFrame, name):
-                message = f"{type(self).__name__!r} object has no attribute {name!r}: write to_frame().{name}(...)"
+            """Name what to type for a frame's writers and for attributes that other packages have."""
+            frames = f"to_frame().{name}(...)" if name.startswith("to_") and hasattr(pd.DataFrame, name) else None
+            if (instead := GUESSED.get(name, frames)) is not None:
+                message = f"{type(self).__name__!r} object has no attribute {name!r}: write {instead}"
                 raise AttributeError(message, name=name, obj=self)
             return object.__getattribute__(self, name)
 

@@ -49,7 +49,7 @@ POWER = f"{100 * DETECTION_POWER:g}% power"
 #: Features whose values are adjectives of people: "Hispanic people", where "yes people" would say nothing.
 _ADJECTIVES = re.compile(r"(?:.*[_ .-])?(?:race|ethnicity|sex|gender|nationality|religion)\d*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})*")
-#: Values that are no adjectives: "other people" are everyone else.
+#: Values that are not adjectives: "other people" are everyone else.
 _NO_ADJECTIVES = re.compile(
     r"\b(?:other|unknown|none|missing|yes|not|true|false|and|nan|null|refused)\b", re.IGNORECASE
 )
@@ -90,7 +90,7 @@ class Setup(Recorded):
     functions: frozenset[str] = frozenset()
     descriptions: Mapping[str, str] = field(default_factory=dict)
     # The null hypotheses of metrics of all groups at once, with {} for the features.
-    everybody: Mapping[str, str] = field(default_factory=dict)
+    omnibus: Mapping[str, str] = field(default_factory=dict)
     disparities: Mapping[str, str] = field(default_factory=dict)
     people: str = ""
     adjust: str | None = "holm"
@@ -105,12 +105,12 @@ class Setup(Recorded):
     models: str = ""
 
     def told(self, metric: str) -> tuple[str, str]:
-        """Say what happens and among whom, a prediction by what it means; two empty texts of what is no rate."""
+        """The event and the condition in words, a prediction by its meaning; both empty if the metric is not a rate."""
         happens, among = self.sentences.get(metric, ("", ""))
         return in_words(happens, self.positive_means), in_words(among, self.positive_means)
 
     def is_event(self, metric: str) -> bool:
-        """Whether the values of a metric are shares of people of whom something happened."""
+        """Whether a metric is a share of people."""
         return bool(self.sentences.get(metric, ("", ""))[0]) and metric not in self.functions
 
     def open_ends(self, row: Mapping[str, Any]) -> tuple[float, ...]:
@@ -130,7 +130,7 @@ class Setup(Recorded):
 
     def is_share(self, metric: str) -> bool:
         """Whether the metric is a share of people, whose differences are percentage points."""
-        return metric not in self.descriptions and metric not in self.everybody
+        return metric not in self.descriptions and metric not in self.omnibus
 
 
 def p_text(p: float) -> str:
@@ -157,7 +157,7 @@ def equals_p(p: float) -> str:
 
 
 def smallest_p(p: float, n: int) -> str:
-    """Write the p-value of so many comparisons together, the smallest after adjustment.
+    """Write the smallest adjusted p-value of several comparisons.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def share_digits(*shares: float) -> int:
 
 
 def metric_title(metric: str) -> str:
-    """Call a metric what a title calls it: its name in words, or a name that is no identifier as it is.
+    """Call a metric what a title calls it: its name in words, or a name that is not an identifier as it is.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def _decimals(value: float, digits: int) -> int:
 
 
 def decimal(value: float, decimals: int = 3, *, short: bool = False) -> str:
-    """Write a value with so many decimals, or as many as it needs not to be 0; `short`: without zeros at the end.
+    """Write a value with this many decimals, or as many as it needs not to be 0; `short`: without zeros at the end.
 
     Examples
     --------
@@ -316,9 +316,9 @@ def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     (happens, among), name, groups = setup.told(metric), label(metric), _groups(setup)
     inside = f", within every {label(setup.controls)}" if setup.controls else ""
-    if metric in setup.everybody:
+    if metric in setup.omnibus:
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
-        return f"{name}: {setup.everybody[metric].format(label(setup.features))}{given}{inside}"
+        return f"{name}: {setup.omnibus[metric].format(label(setup.features))}{given}{inside}"
     against = f"each {groups.replace('groups', 'group')} and {AGAINST.get(setup.compare, 'everyone else')}"
     # Equal shares are equal values of any function of them; a margin is one of the values.
     shares = happens and (setup.margin_bounds is None or metric not in setup.functions)
@@ -370,12 +370,12 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     if row["stratum"] is not None:
         named = "in" if isinstance(row["stratum"], str | tuple) else f"with {label(setup.controls)} ="
         where = f"{named} {label(row['stratum'])}, "
-    elif setup.controls and metric not in setup.everybody:
+    elif setup.controls and metric not in setup.omnibus:
         where = f"averaged over {label(setup.controls)}, "
     first, second = sides_of(setup.names, setup.compare, row["group"], row["other"], unique=setup.unique)
     happens, among = setup.told(metric)
     described = setup.descriptions.get(metric, "") or label(metric)
-    if metric in setup.everybody:
+    if metric in setup.omnibus:
         if not np.isnan(row.get("at", np.nan)):
             sign = -1 if row["disparity"] < 0 else 1
             low, high = sorted((sign * row["ci_low"], sign * row["ci_high"]))
@@ -413,7 +413,7 @@ def capital(said: str) -> str:
 
 
 def finding_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
-    """Say what one comparison found and how sure that is; of an audit, what was not significant could have missed."""
+    """One comparison in words: the gap and its interval; in an audit also the gap that it could have missed."""
     said = f"{capital(gap_sentence(setup, row))}, adjusted {equals_p(row['p_value_adjusted'])}"
     size = row.get("minimum_detectable", np.nan)
     if row["concern"] or np.isnan(size):

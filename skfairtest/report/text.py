@@ -135,7 +135,7 @@ def _bare(table: Table) -> Table:
 
 
 def spread(table: Table, width: int | None = None) -> Iterator[str]:
-    """Yield a table in so many columns of the screen, or what it is divided into, below its caption."""
+    """Yield a table in this many columns of the screen, or what it is divided into, below its caption."""
     table = _bare(table)
     names = [*range(next((place for place, column in enumerate(table.columns) if column.kind != "name"), 0))]
     parts = [names]
@@ -258,7 +258,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 
 def escape_formula(value: object) -> object:
-    """Mark text by an apostrophe where spreadsheets would compute it, without characters that control a terminal.
+    """Prefix an apostrophe to text that spreadsheets would compute, and remove control characters.
 
     Examples
     --------

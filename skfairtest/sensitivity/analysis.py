@@ -115,9 +115,9 @@ class Sensitivity:
         """The largest violation that the verdict survives."""
         what, amount, least = self.violation.survives, self.survives, self.violation.least
         if amount >= self.violation.most:
-            return f"{self.verdict}. The verdict survives any amount of what was assumed here."
+            return f"{self.verdict}. The verdict survives any amount of this violation."
         if np.isnan(amount) or self._written(amount) == self._written(least):  # so little is none
-            return f"{self.verdict}. The verdict survives not even {what.format(self._written(least + 0.01))}."
+            return f"{self.verdict}. The verdict does not survive even {what.format(self._written(least + 0.01))}."
         # Rounded down: what is written is survived.
         return f"{self.verdict}. The verdict survives up to {what.format(self._written(amount))}."
 

@@ -60,8 +60,8 @@ def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
     check_choice("to", to, ("missing_groups", "confounding"))
     if counted.result is None:
         raise ParameterError(
-            f"to={brief(to)} is for rates of people who count alike, whose p-values are enumerated or asymptotic, and "
-            f"not for {counted.refused}"
+            f"to={brief(to)} is for rates of unweighted people without clusters, whose p-values are enumerated or "
+            f"asymptotic, and not for {counted.refused}"
         )
     if to == "confounding":
         return _confounding(counted.result, at)
@@ -71,7 +71,7 @@ def sensitivity_of(counted: Counted, to: str, at: Any) -> Sensitivity:
 def _missing_groups(unassigned: Unassigned | None, base: Result, at: Any) -> Sensitivity:
     if unassigned is None:
         raise ParameterError(
-            "to='missing_groups' needs people of whom a sensitive feature is missing: fit the test with "
+            "to='missing_groups' needs people whose sensitive feature is missing: fit the test with "
             "missing='exclude' or 'bounds', without control_features; found none"
         )
     tested = base.tested
@@ -86,8 +86,8 @@ def _missing_groups(unassigned: Unassigned | None, base: Result, at: Any) -> Sen
         return found, disparity_ends(null.pair, unknown, null.scale, null.question.disparity)
 
     if base.settings.missing == "bounds":  # what would be found without them
-        nobody = [bounds(place, 0.0)[0].high for place in range(len(base.tested))]
-        base = with_p_values(replace(base, further=0), nobody)
+        unchanged = [bounds(place, 0.0)[0].high for place in range(len(base.tested))]
+        base = with_p_values(replace(base, further=0), unchanged)
     # With more people fewer assignments may turn a verdict: what survives does so with every smaller number.
     amounts = np.arange(unassigned.n + 1) / unassigned.n
     return analysed(

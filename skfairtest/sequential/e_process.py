@@ -10,8 +10,8 @@ so means of bounded losses are tested in the same way. The product over blocks i
 k are chosen from earlier blocks: by Ville's inequality it ever reaches 1 / alpha with probability at most alpha.
 
 A block is a batch, or the next samples of each group's queue in a fixed proportion. In queues, arrivals may follow all
-earlier outcomes. Stopped while samples wait, the process is no e-value, but Ville's inequality still bounds its running
-maximum.
+earlier outcomes. If it is stopped while samples wait, it is not an e-value, but Ville's inequality still bounds its
+running maximum.
 
 With k fixed and c linear in d, the logarithm of every factor is concave in d. Between two differences the evidence is
 therefore at least the chord, so that limits of the difference need few of them.

@@ -121,11 +121,11 @@ class SequentialFairnessTest(ReportMixin):
     by_group_ : DataFrame
         ``n`` and ``value`` of each group over all batches.
     batches_ : list of str
-        The names of the batches taken in, as far as they have one.
+        The names of the batches added, as far as they have one.
     groups_, pos_label_, negative_labels_, blocks_, method_, adjust_ : object
         Groups, labels and settings in use; negative labels are all but the positive one.
     n_batches_, n_samples_ : int
-        Batches and samples taken in, compared or not.
+        Batches and samples added, compared or not.
 
     See Also
     --------
@@ -221,7 +221,7 @@ class SequentialFairnessTest(ReportMixin):
         ----------
         y_true : array-like of shape (n_samples,), optional
             True labels. None: they come later. The batch, which then needs a name, waits; when it is passed again with
-            its labels it is taken in.
+            its labels it is added.
         y_pred : array-like of shape (n_samples,)
             Predictions; scores for metrics of scores.
         sensitive_features : array-like, frame or mapping
@@ -230,7 +230,7 @@ class SequentialFairnessTest(ReportMixin):
             When the batch is of, for displays.
         name : str or int, optional
             The name by which the batch is recognised. The same rows again under this name change nothing, with a
-            warning; other rows are an error. Equal rows under another name are taken in, with a warning.
+            warning; other rows are an error. Equal rows under another name are added, with a warning.
 
         Returns
         -------
@@ -246,7 +246,7 @@ class SequentialFairnessTest(ReportMixin):
         Warns
         -----
         UserWarning
-            If the batch was taken in already, or by another name, a group comes later than others, or a batch of one
+            If the batch was added already, or by another name, a group comes later than others, or a batch of one
             sample has none to compare it with.
         """
         settings, metrics = self._check()
@@ -264,7 +264,7 @@ class SequentialFairnessTest(ReportMixin):
                 )
             if name not in waiting or y_true is None:
                 still = " and waits for its labels" if name in waiting else ""
-                warn(f"batch {name!r} was taken in already{still}: nothing was changed")
+                warn(f"batch {name!r} was added already{still}: nothing was changed")
                 return self
         elif digest and digest in names.values():
             other = next(each for each in names if names[each] == digest)
@@ -289,7 +289,7 @@ class SequentialFairnessTest(ReportMixin):
         self._refresh()
         if sample.n_samples == 1 and self.blocks == "auto" and stream.blocks == "batches":
             warn(
-                "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
+                "blocks: the first batch had several samples, so batches are compared, and one sample has no other "
                 "to be compared with; single samples are compared by a test with blocks='queues'",
             )
         if late:
@@ -317,7 +317,7 @@ class SequentialFairnessTest(ReportMixin):
         Raises
         ------
         NotFittedError
-            If no batch was taken in.
+            If no batch was added.
         ValueError
             If a parameter has no form in JSON: a metric that is an object.
 
@@ -372,7 +372,7 @@ class SequentialFairnessTest(ReportMixin):
         self, metrics: Sequence[Metric], y_pred: Any, y_true: Any, sensitive_features: Any, name: str | None,
         waiting: Mapping[str, Any],
     ) -> tuple[Sample, list[Metric]]:  # fmt: skip
-        """Read a batch; return it with the metrics that are taken in now."""
+        """Read a batch; return it with the metrics that are added now."""
         y_pred, y_true = readers.one_column(y_pred), readers.one_column(y_true)
         reads = frozenset().union(*(metric.reads for metric in metrics))
         given = {"y_score" if "y_score" in reads and "y_pred" not in reads else "y_pred": y_pred}
@@ -386,7 +386,7 @@ class SequentialFairnessTest(ReportMixin):
             names = ", ".join(metric.name for metric in metrics if metric not in ready)
             raise ParameterError(
                 f"y_true is missing, which {names} needs: pass it, or name the batch (name='May') and pass it again "
-                "with its labels when they are there"
+                "with its labels once they are known"
             )
         return sample, ready
 
@@ -425,7 +425,7 @@ class SequentialFairnessTest(ReportMixin):
         self.negative_labels_ = readers.other_labels(labels, self.pos_label_)
 
     def _show(self) -> None:
-        """Set the frames, which are made when somebody looks at them: a stream of single samples would make many."""
+        """Set the frames, which are made when they are read: a stream of single samples would make many."""
         self.comparisons_ = partial(pairs_frame, self._stream)
         self.wealth_ = partial(looks_frame, self._stream)
         self.by_group_ = partial(groups_frame, self._stream)
@@ -494,11 +494,11 @@ class SequentialFairnessTest(ReportMixin):
             *cells.numbers(setup, difference="disparity", **{"from": "ci_low", "to": "ci_high"}),
             Column("e-value", shows=lambda row: number(row["e_value"])), cells.ADJUSTED_P, cells.VERDICT,
         )  # fmt: skip
-        null = f"Of each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
+        null = f"For each pair of groups, in every {block}: the difference in {enumerated([*map(label, metrics)])} is "
         null += f"at most {self.margin:g} in size. " if self.margin else "zero. "
         null += f"The probability that a true hypothesis is ever rejected is at most {100 * setup.alpha:g}%, "
         pending, alone = self.pending_, self.comparisons_[self.comparisons_["n_uncompared"] > 0]
-        late = [(row.n, f"batch {label(row.batch)}: their labels have not come") for row in pending.itertuples()]
+        late = [(row.n, f"batch {label(row.batch)}: labels not yet received") for row in pending.itertuples()]
         pairs = [f"{label(row.group)} and {label(row.other)} ({label(row.metric)})" for row in alone.itertuples()]
         late += [
             (n, f"{pair}: {UNCOMPARED[self.blocks_]}") for n, pair in zip(alone["n_uncompared"], pairs, strict=True)
@@ -546,9 +546,9 @@ def _digest(sample: Sample) -> str:
     return hashlib.sha256(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()).hexdigest()[:16]
 
 
-#: What has to be true of a stream, and why a sample may have been compared with nobody.
+#: What has to be true of a stream, and why a sample may have been compared with no other.
 ASSUMED = {
-    "batches": "Valid if who is in a batch does not follow the outcomes in it.",
+    "batches": "Valid if a batch's members were not chosen by their outcomes.",
     "queues": "Valid also where outcomes decide who comes next, if the samples of each group are independent draws.",
 }
 UNCOMPARED = {"batches": "the other group was missing from their batches", "queues": "they wait for the other group"}

@@ -201,7 +201,7 @@ class Stream(Recorded):
         return np.stack([evidence.log_e for evidence in self.evidence.values()])
 
     def adjusted(self, adjust: str | None = "holm") -> Floats:
-        """Return logarithms of e-values, (n_metrics, P), adjusted within families for how many there are."""
+        """Return logarithms of e-values, (n_metrics, P), adjusted for their number within families."""
         out = self.log_e()
         if adjust is None:
             return out
@@ -254,17 +254,17 @@ def _counted(own: Floats, values: Floats) -> Floats:
 
 
 def check_bounded(metric: Metric) -> None:
-    """Refuse what is no rate and no mean, and what is compared by ratios."""
+    """Refuse what is not a rate and no mean, and what is compared by ratios."""
     if isinstance(metric, Rate) and metric.value is not None:
         raise ParameterError(
-            f"metric {metric.name!r} is a function of a rate, and bets are made on the rate itself: f1 is equal where "
-            "metric='jaccard' is, which has evidence and limits of its own"
+            f"metric {metric.name!r} is a function of a rate, and bets are made on the rate itself: use "
+            "metric='jaccard', which is equal in two groups if f1 is"
         )
     if metric.disparity == "ratio":
         raise ParameterError(f"metric {metric.name!r} is compared by a ratio, and evidence is of differences")
     if not isinstance(metric, Rate) and not (isinstance(metric, BuiltIn) and metric.name in means()):
         raise ParameterError(
-            f"metric {metric.name!r} is no rate and no mean of a value of each sample, on which bets could be made: "
+            f"metric {metric.name!r} is neither a rate nor a mean of one value per sample, as bets require: "
             f"use a rate ({', '.join(RATES)}), or one of the means {', '.join(means())}"
         )
 
@@ -356,7 +356,7 @@ LARGEST = 700.0
 
 
 def as_e(log_e: Any) -> Any:
-    """Return e-values; the largest number there is in place of larger ones."""
+    """E-values, at most the largest float."""
     return np.exp(np.minimum(log_e, LARGEST))
 
 

@@ -73,7 +73,7 @@ class Scanned:
 
     @classmethod
     def of(cls, measure: Measure, people: Floats, sums: Floats, subgroups: Subgroups, alternative: str) -> Self:
-        """Test subgroups of people who are so many in each cell, and add up to some sums."""
+        """Test subgroups of people who are this many in each cell, and add up to some sums."""
         cells = subgroups.cells
         n_strata = int(cells.stratum.max()) + 1
         own, rest = (np.zeros((len(subgroups), n_strata, sums.shape[1])) for _ in range(2))
@@ -307,10 +307,7 @@ PROMISES = {
     "split": "Subgroups were chosen on a random half of the people and tested on the other half: the probability that "
     "any true hypothesis is rejected there is at most {level} (Holm).",
 }
-OF_MEANS = (
-    "Of means this is exact where nothing differs, and approximate, in large samples, where equal means have unequal "
-    "distributions."
-)
+OF_MEANS = "For means this is exact if distributions are equal, and approximate in large samples if only the means are."
 
 
 def scan_report(test: Any) -> Report:

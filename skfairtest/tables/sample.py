@@ -73,7 +73,7 @@ class Kinds:
         if isinstance(column, Numbers):
             raise ParameterError(
                 f"within={name!r} permutes labels among people of one {name}; it holds numbers of many different "
-                "values, which nobody shares"
+                "values, one per person"
             )
         return column.codes.astype(np.min_scalar_type(-len(column.levels)))
 
@@ -311,12 +311,12 @@ class Sample:
 
     @cached_property
     def groups(self) -> tuple[tabular.Key, ...]:
-        """The groups that somebody is in, sorted."""
+        """The groups that are not empty, sorted."""
         return self._groups[0]
 
     @cached_property
     def strata(self) -> tuple[tabular.Key, ...]:
-        """The strata that somebody is in, sorted."""
+        """The strata that are not empty, sorted."""
         return self._strata[0]
 
     @cached_property

@@ -234,7 +234,7 @@ def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
 def distinct_subgroups(subgroups: Subgroups, counted: Booleans, *, two_sided: bool) -> tuple[Positions, int]:
     """One subgroup per comparison: duplicates hold the same people, or the complement in the context."""
     n_cells = len(counted)
-    largest = 1 << (52 - max(n_cells - 1, 1).bit_length())  # sums of so many are exact floats
+    largest = 1 << (52 - max(n_cells - 1, 1).bit_length())  # sums of this many are exact floats
     rng = np.random.default_rng(0)  # any different numbers will do
     keys = rng.integers(1, largest, size=(n_cells, 2)) * counted[:, None]
     sums = np.concatenate([keys.astype(float), subgroups.cells.people[:, None]], axis=1)

@@ -112,7 +112,7 @@ class UncertainRate(Rate):
 def uncertain_rate(metric: Metric, estimate: str, n_reference: float | None) -> UncertainRate:
     """The same rate in uncertain groups."""
     if not isinstance(metric, Rate):
-        raise ParameterError(f"metric={metric.name!r} is no rate, and groups with probabilities have tests of rates")
+        raise ParameterError(f"metric={metric.name!r} is not a rate, and groups with probabilities have tests of rates")
     return UncertainRate(
         **{field.name: getattr(metric, field.name) for field in fields(Rate)},
         estimate=estimate,
@@ -139,7 +139,7 @@ def _(rate: UncertainRate, design: Design, kinds: Any, known: Any, seed: np.rand
         own, rest = groups_of(len(sizes), contrast)
         others = rest | (contrast.overall & own)
         undefined = "both values are 0" if first == second == 0 and np.isnan(disparity) else ""
-        reason, compared = "undefined: nobody is expected to meet the condition", None
+        reason, compared = "undefined: no one is expected to meet the condition", None
         if not np.isnan(disparity) or undefined:
             reason = f"not identified: the probabilities do not tell {group!r} and {other!r} apart"
             compared = uncertain_rates(

@@ -51,7 +51,7 @@ _NOTHING, _IDENTIFIED = 1e-9, 1e-6
 
 @dataclass(frozen=True)
 class Rows:
-    """Different rows of probabilities `p` (M, G), and how many people with each row have each role, `counts` (M, 3)."""
+    """Distinct rows of group probabilities `p` (M, G), and the people in each role with that row, `counts` (M, 3)."""
 
     p: Floats
     counts: Floats
@@ -226,7 +226,7 @@ class UncertainRates:
         return out
 
     def limit(self, critical: Callable[[float | Floats], Floats] | float, start: float, stop: float) -> float:
-        """Return the last disparity that is not rejected on the way from `start`, which is not, to `stop`."""
+        """The last disparity that is not rejected between `start`, which is not rejected, and `stop`."""
         ratio, sign = self.disparity == "ratio", 1 if stop < start else -1
 
         def excess(places: Floats) -> Floats:

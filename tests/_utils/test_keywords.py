@@ -16,6 +16,7 @@ from skfairtest import (
     SignificanceFrame,
     SubgroupScan,
     UncertainGroupsTest,
+    assert_fair,
     compare_models,
     power,
     required_sample_size,
@@ -55,8 +56,24 @@ def test_a_guessed_parameter_is_answered_with_the_right_one(keyword, says):
 def test_a_plan_by_position_is_answered_with_a_call_that_works(plan):
     with pytest.raises(TypeError, match="pass everything by name") as error:
         plan([0.3, 0.4], [500, 500])
-    typed = str(error.value).split("by name, ")[1]
+    typed = str(error.value).split("by name: ")[1]
     assert eval(typed, {plan.__name__: plan})
+    with pytest.raises(TypeError, match=r"needs metric and n_per_group: power|needs metric: required"):
+        plan(rates=[0.3, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda y: assert_fair(y, y), "first argument is a fitted model, or None with the predictions as X"),
+        (lambda y: assert_fair(y_true=y, y_pred=y), r"needs estimator and X: assert_fair\(model, X, y, sensitive"),
+        (lambda y: FairnessTest().p_value, "write p_value_$"),
+        (lambda y: FairnessTest().summary(), "write to_text"),
+    ],
+)
+def test_a_first_guess_is_answered_with_what_to_type(call, says):
+    with pytest.raises((ValueError, TypeError, AttributeError), match=says):
+        call([1, 0, 1, 0])
 
 
 @pytest.mark.parametrize(

@@ -222,16 +222,16 @@ def test_outcomes_that_are_all_the_same_do_not_shrink_the_family():
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"x": rng.normal(size=120), "group": np.repeat(["a", "b", "c"], 40)})
     data["y"] = np.where(data["group"] == "c", rng.random(120) < 0.2, 0.0)
-    with pytest.warns(UserWarning, match="outcome of a against b: the outcome is 0 for everybody: their difference"):
+    with pytest.warns(UserWarning, match="outcome of a against b: the outcome is 0 for every person: their difference"):
         test = asked(data, n_folds=2, **STRAIGHT)
     assert test.excluded_.empty
     frame = test.comparisons_.set_index(["group", "other"])
     row = frame.loc[("a", "b")]
-    assert row["method"] == "undefined: the outcome is 0 for everybody"
+    assert row["method"] == "undefined: the outcome is 0 for every person"
     assert np.isnan(row[["disparity", "statistic", "outcome_explained"]].astype(float)).all()
     assert tuple(row[["p_value", "p_value_adjusted", "ci_low", "ci_high"]]) == (1, 1, -np.inf, np.inf)
     assert test.p_value_ == pytest.approx(3 * frame["p_value"].min())
-    assert "Of a and b, the outcome is 0 for everybody: the difference is undefined, and counts as a" in str(test)
+    assert "Of a and b, the outcome is 0 for every person: the difference is undefined, and counts as a" in str(test)
 
 
 def test_what_covariates_determine_cannot_be_compared():
@@ -242,11 +242,11 @@ def test_what_covariates_determine_cannot_be_compared():
         asked(data, ("x", "copy"), **known)
     with pytest.raises(ValueError, match="the covariates determine the outcome"):
         asked(data.assign(y=data["x"]), ("x",), outcome_model=Known("x"))
-    with pytest.raises(ValueError, match="the outcome is 3 for everybody"):
+    with pytest.raises(ValueError, match="the outcome is 3 for every person"):
         asked(data.assign(y=3.0))
     half = np.arange(200) < 100
     either = data.assign(out=np.where(half, 0.0, data["y"]), copy=np.where(half, data["copy"], 0.5))
-    with pytest.raises(ValueError, match="the covariates determine the outcome or the group of everybody"):
+    with pytest.raises(ValueError, match="the covariates determine every person's outcome or group"):
         asked(either, ("out", "copy"), outcome_model=Known("out"), group_model=Known("copy"))
     blurred = data["copy"] + np.random.default_rng(0).normal(0, 0.2, 200)
     nearly = asked(data.assign(copy=blurred), ("x", "copy"), outcome_model=LinearRegression())

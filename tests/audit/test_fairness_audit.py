@@ -178,7 +178,7 @@ def test_a_grouping_whose_rate_is_undefined_does_not_stop_the_others():
     found = FairnessAudit.from_table(table, metrics="precision", intersections=False)
     assert found.comparisons_["feature"].tolist() == ["town"]
     assert found.excluded_["feature"].tolist() == ["sex"]
-    assert "nobody" in found.excluded_["reason"][0]
+    assert "no one" in found.excluded_["reason"][0]
     assert "No comparison is defined" in found.to_text(details=True)
 
 
@@ -210,7 +210,7 @@ def test_decision_values_have_no_calibration(people):
     model = LinearSVC().fit(X, y)
     found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups["sex"])
     assert found.comparisons_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc"]
-    assert found.record_.untested == {"scores go beyond 0 and 1, so they are no probabilities": ["calibration"]}
+    assert found.record_.untested == {"scores go beyond 0 and 1, so they are not probabilities": ["calibration"]}
     assert "no probabilities" in str(found)
 
 

@@ -189,7 +189,7 @@ def test_a_function_that_fails_in_a_rest_alone_names_the_rest(people):
             raise KeyError("two races")
         return float(np.mean(y_pred))
 
-    with pytest.raises(ValueError, match=r"the rest of sex = f, everybody but \('a', 'f'\): fragile raises KeyError"):
+    with pytest.raises(ValueError, match=r"the rest of sex = f, everyone but \('a', 'f'\): fragile raises KeyError"):
         audit(people, metrics=fragile, compare_intersections="to_parents", n_resamples=99, random_state=0)
 
 
@@ -232,13 +232,13 @@ def test_a_parent_with_nobody_else_is_listed_with_the_reason(people):
     left = found.excluded_[found.excluded_["feature"] == "race x sex"][["group", "other", "reason", "comparisons"]]
     assert left.to_numpy().tolist() == [
         [("d", "m"), None, "fewer than 2 people: not compared", 4],
-        [("c", "m"), "rest of race = c", "nobody else has race = c", 2],
+        [("c", "m"), "rest of race = c", "no one else has race = c", 2],
         [("d", "f"), "rest of race = d", "only one other person has race = d", 2],
     ]
     # One person is compared with nobody, and is one of the men that others are compared with.
     men = crossed(found).query("other == 'rest of sex = m' and metric == 'selection_rate'")
     assert set(men["n_group"] + men["n_other"]) == {(groups["sex"] == "m").sum()}
-    assert "nobody else has race = c" in str(found)
+    assert "no one else has race = c" in str(found)
 
 
 def test_it_is_warned_of_rests_without_people(people):

@@ -42,7 +42,7 @@ def audited(*, numbers=False, **params):
         ({"clusters": np.arange(80) // 2, "n_resamples": 99}, ["permutation", *LINEARIZED]),
         ({"numbers": True, "method": "asymptotic"}, ["normal", "interval by standard errors", "detectable"]),
         ({"numbers": True, "margin": 0.1}, ["normal", "interval by standard errors", "detectable"]),
-        ({"metrics": "normalized_mutual_info", "n_resamples": 99}, ["permutation of everybody"]),
+        ({"metrics": "normalized_mutual_info", "n_resamples": 99}, ["permutation of everyone"]),
         (
             {"control_features": ["x", "y"] * 40},
             [

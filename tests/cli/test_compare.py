@@ -71,6 +71,21 @@ def test_a_margin_certifies(people, capsys):
     assert "not certified to be smaller under a" in capsys.readouterr().out
 
 
+def test_accuracy_is_certified_too(people, capsys):
+    margins = ["--y-true", "truth", "--margin", "0.02", "--accuracy-margin"]
+    status = compare(people, *AB, *ASKED, *margins, "0.05", "--csv", str(people.with_name("rows.csv")))
+    rows = pd.read_csv(people)
+    columns = {"y": rows["truth"], "sensitive_features": rows[["sex"]], "metric": "selection_rate", "random_state": 0}
+    models = compare_models(
+        {name: rows[name] for name in "ab"}, **columns, margin=0.02, accuracy_margin=0.05, alternative="fairer"
+    )
+    written = pd.read_csv(people.with_name("rows.csv"))
+    np.testing.assert_allclose(written["p_value_accuracy"], models.results["p_value_accuracy"])
+    assert status == (not models.results["significant"].all())
+    assert compare(people, *AB, *ASKED, "--accuracy-margin", "0.05") == 2
+    assert "--accuracy-margin" in capsys.readouterr().err
+
+
 def test_scores_of_models_are_compared_by_metrics_of_scores(people, capsys):
     options = ["--y-true", "truth", "--y-score", "score_a", "--y-score", "score_b", "--sensitive", "sex"]
     assert compare(people, *options, "--metric", "roc_auc", "--n-resamples", "199") in (0, 1)

@@ -116,7 +116,7 @@ def test_output_that_cannot_be_written_says_that_the_state_has_advanced(tmp_path
     with open("/dev/full", "w", encoding="utf-8") as full:
         monkeypatch.setattr("sys.stdout", full)
         assert monitor(state, week(0, gap=0)) == 2
-    assert f"the batch was taken in: STATE {state} has advanced" in capfd.readouterr().err
+    assert f"the batch was added: STATE {state} has advanced" in capfd.readouterr().err
     assert SequentialFairnessTest.from_json(state).n_batches_ == 1
 
 
@@ -127,9 +127,9 @@ def test_a_file_fed_twice_changes_nothing_and_is_said(tmp_path, week, capsys):
     assert monitor(state, path) == 0
     assert state.read_text() == before
     out = capsys.readouterr()
-    assert "was taken in already: nothing was changed" in out.err
+    assert "was added already: nothing was changed" in out.err
     assert "in 1 batch " in out.out
-    # Line ends and compression are no part of a batch; other rows under its name are an error.
+    # Line ends and compression are not part of a batch; other rows under its name are an error.
     crlf = path.read_bytes().replace(b"\n", b"\r\n")
     path.write_bytes(gzip.compress(crlf))
     assert monitor(state, path) == 0

@@ -124,8 +124,8 @@ def test_paths_turn_the_verdicts_that_some_change_turns(params, monkeypatch):
 @pytest.mark.parametrize(
     ("params", "reason"),
     [
-        ({"metric": "coverage"}, "a prediction set is no decision"),
-        ({"metric": {"mine": "coverage"}}, "a prediction set is no decision"),
+        ({"metric": "coverage"}, "a prediction set is not a decision"),
+        ({"metric": {"mine": "coverage"}}, "a prediction set is not a decision"),
         ({"metric": "roc_auc"}, "no metric is a rate"),
         ({"metric": "selection_rate", "method": "permutation", "n_resamples": 19}, "resamples"),
         ({"metric": "selection_rate", "compare": "to_highest"}, "to_highest"),

@@ -144,7 +144,7 @@ def test_every_undefined_value_is_a_row_of_excluded(both, metric):
     listed = excluded.loc[excluded["metric"] == metric]
     assert list(listed["group"]) == list(ours.index[ours["value"].isna()])
     assert (listed["n_effective"] == 0).all()
-    assert listed["reason"].str.contains("nobody").all()
+    assert listed["reason"].str.contains("no one").all()
 
 
 def test_the_precision_of_asian_women_is_undefined_and_not_0(compas):

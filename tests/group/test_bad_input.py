@@ -100,13 +100,13 @@ REFUSED = [
        r"^y_pred holds numbers.*'mean_residual', 'mean_squared_error'.*'r2'")
       for metric in ("equalized_odds", "selection_rate", ["f2", "mean_residual"], "accuracy", "f1_macro")
       for truth in (SCORE + PLACE, PLACE)),
-    ({"y_true": None}, "y is missing: .*true_positive_rate.*needs the true labels"),
-    ({"y_true": None, **RATE, "within": "y_true"}, "y is missing: within='y_true' needs the true labels"),
+    ({"y_true": None}, "y_true is missing: .*true_positive_rate.*need the true labels"),
+    ({"y_true": None, **RATE, "within": "y_true"}, "y_true is missing: within='y_true' needs the true labels"),
     # Scores.
     ({"metric": ["roc_auc", "selection_rate"]}, "y_score is missing.*roc_auc.*; pass y_score, or an estimator"),
     ({"metric": "roc_auc", "y_pred": None}, "y_pred is missing: pass the predictions, or y_score"),
     ({"metric": ["roc_auc", "selection_rate"], "y_pred": None, "y_score": SCORE}, "y_pred"),
-    ({"metric": "roc_auc", "y_true": None, "y_pred": SCORE}, "y is missing.*roc_auc"),
+    ({"metric": "roc_auc", "y_true": None, "y_pred": SCORE}, "y_true is missing.*roc_auc"),
     ({"metric": "roc_auc", "y_true": WORDS[TRUE], "y_pred": SCORE}, "pos_label.*'denied'.*'granted'"),
     ({"metric": "roc_auc", "y_true": PLACE % 3, "y_pred": SCORE}, "pos_label is needed: there are 3 labels"),
     *(({"metric": "roc_auc", "y_score": changed(SCORE, bad)}, "y_score (must hold finite|has 1 missing)")
@@ -161,7 +161,7 @@ REFUSED = [
         (changed(SCORE + PLACE, -1.0), "sample_weight.*1 negative weight"),
         (changed(WEIGHT, np.nan), "sample_weight.*1 missing value"),
         (changed(WEIGHT, np.inf), "sample_weight.*finite"),
-        (0 * WEIGHT, "sample_weight is 0 for everybody"),
+        (0 * WEIGHT, "sample_weight is 0 for every person"),
         (WEIGHT[:-1], "(?s)sample_weight.*39|39.*sample_weight"),
         (["2 kg"] * N, "sample_weight must hold numbers"),
         (np.stack([WEIGHT, WEIGHT], axis=1), "sample_weight"),
@@ -178,7 +178,7 @@ REFUSED = [
     # Odds ratios.
     *(({**ODDS, **asked}, match) for asked, match in [
         ({"metric": "f1"}, "f1 is a function of one"),
-        ({"metric": "roc_auc", "y_score": SCORE}, "roc_auc, which is no rate"),
+        ({"metric": "roc_auc", "y_score": SCORE}, "roc_auc, which is not a rate"),
         ({"compare": "to_overall"}, "use compare='to_rest'"),
         ({"method": "bootstrap"}, "is not bootstrapped"),
         ({"margin": 1.5}, "margin of a ratio"),
@@ -194,7 +194,7 @@ REFUSED = [
         ({"sample_weight": WEIGHT}, "sample_weight was given"),
         ({"clusters": PLACE}, "clusters was given"),
         ({"y_score": 10 * SCORE}, "probabilities of the positive label"),
-        ({"y_score": np.where(SEX == "f", 0.2, 0.8)}, "no scores that both sides have"),
+        ({"y_score": np.where(SEX == "f", 0.2, 0.8)}, "the two sides have no scores in common"),
     ]),
     # Distributions.
     *(({**CURVE, "metric": "distribution", **asked}, match) for asked, match in [
@@ -245,8 +245,8 @@ REFUSED = [
         ({"clusters": PLACE}, "clusters"),
     ]),
     # Bounds over unknown groups.
-    ({"missing": "exclude", "sensitive_features": {"sex": [None] * N}}, r"\(sex\) is missing for everybody"),
-    ({**UNKNOWN, "sensitive_features": {"sex": [None] * N}}, r"\(sex\) is missing for everybody"),
+    ({"missing": "exclude", "sensitive_features": {"sex": [None] * N}}, r"\(sex\) is missing for every person"),
+    ({**UNKNOWN, "sensitive_features": {"sex": [None] * N}}, r"\(sex\) is missing for every person"),
     *(({**UNKNOWN, **asked}, f"missing='bounds' .*{match}") for asked, match in [
         ({"metric": "mean_squared_error", "y_pred": SCORE, "n_resamples": 99}, "not for metric='mean_squared_error'"),
         ({"sample_weight": WEIGHT}, "not for people with sample_weight"),
@@ -255,7 +255,7 @@ REFUSED = [
         ({"method": "permutation"}, "which method='permutation' has not"),
         ({"compare": "to_highest"}, "which compare='to_highest' has not"),
     ]),
-    # What is not defined for anybody.
+    # What is not defined for anyone.
     ({"y_pred": 0 * PRED, "metric": "precision"}, "no comparison is defined.*people predicted positive"),
     ({"y_true": 0 * TRUE, "metric": "roc_auc", "y_score": SCORE}, "no comparison is defined.*positive"),
     ({"y_true": np.ones(N), "y_pred": SCORE, "metric": "r2"}, "all people have one true value"),
@@ -438,7 +438,7 @@ def test_one_column_of_labels_in_fit_has_the_warning_of_scikit_learns_estimators
     assert found.p_value_ == plain.p_value_
     scorer = make_fairness_scorer("equalized_odds")  # scikit-learn's scorers do not warn
     assert scorer(model, X, TRUE[:, None], sensitive_features=SEX) == scorer(model, X, TRUE, sensitive_features=SEX)
-    with pytest.raises(ValueError, match="X is a table"):  # a column of ages is no prediction
+    with pytest.raises(ValueError, match="X is a table"):  # a column of ages is not a prediction
         FairnessTest().fit(TRUE[:, None], TRUE, sensitive_features=SEX)
 
 

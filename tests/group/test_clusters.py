@@ -179,7 +179,7 @@ def test_a_function_of_ones_own_has_the_parts_of_the_mean_that_it_is(mixed, vari
 
 
 def test_few_clusters_make_no_finding():
-    # Two clusters a side are no evidence, however many people are in them.
+    # Two clusters a side are not evidence, however many people are in them.
     n = 2
     cluster = np.repeat(np.arange(2 * n), 50)
     group = np.where(cluster < n, "a", "b")

@@ -1,4 +1,4 @@
-"""Comparisons of metrics that are no rates, against formulas and brute force."""
+"""Comparisons of metrics that are not rates, against formulas and brute force."""
 
 from types import SimpleNamespace
 

@@ -92,7 +92,7 @@ def test_integers_keep_their_last_digits():
     d1, d2 = 2**61 + 1, 9
     m = d1 - 7 + 4
     assert mode_of(d1, d2, np.array([m]))[0] == (m + 1) * (d1 + 1) // (d1 + d2 + 2)
-    # Equally many on both sides are no evidence, one more is next to none.
+    # Equally many on both sides are not evidence, one more is next to none.
     half = np.array([2**60])
     assert conditional_log_p(half, 2 * half, half, 2 * half)[0] == 0
     # C(9, 4) C(d1, 7) / C(d1 + 9, 12), in logarithms of factorials that nearly cancel: log(126 * 12! / 7! / d1**5).

@@ -50,7 +50,9 @@ from skfairtest import (
 )
 from skfairtest.readers import predict, unknown_groups
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate", "ignore:.*n_resamples=19", "ignore:nobody's loss")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*are approximate", "ignore:.*n_resamples=19", "ignore:no person's loss"
+)
 
 RNG = np.random.default_rng(5)
 N = 240

@@ -1,4 +1,4 @@
-"""What is no evidence: ratios of zero, sides without spread, sparse values, areas near one, few errors, outliers."""
+"""What is not evidence: ratios of zero, sides without spread, sparse values, areas near one, few errors, outliers."""
 
 import warnings
 

@@ -117,7 +117,7 @@ def check(test, table, params):
     low, high = test.p_value_interval_
     assert 0 <= low <= test.p_value_ * (1 + 1e-9)
     assert test.p_value_ <= high + (1 - test.p_value_) * 0.2 / (1 + test.n_resamples_) + 1e-9
-    # An undefined ratio keeps its place, and is no evidence.
+    # An undefined ratio keeps its place, and is not evidence.
     undefined = rows["method"].str.startswith("undefined: ")
     assert (undefined == rows["disparity"].isna()).all()
     assert (rows.loc[undefined, ["p_value", "p_value_adjusted"]] == 1).all(axis=None)

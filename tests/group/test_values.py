@@ -1,4 +1,4 @@
-"""Values by group of every metric that is no plain rate, against scikit-learn and NumPy.
+"""Values by group of every metric that is not a plain rate, against scikit-learn and NumPy.
 
 One table of (true column, predicted column, metric, reference) holds the metrics.
 """
@@ -202,7 +202,7 @@ def test_a_binary_f_score_is_permuted_among_those_who_count_in_it(people):
 
 def test_a_class_that_nobody_of_a_group_is_predicted_to_be_in_leaves_its_precision_undefined(people):
     never = people.assign(label=people["label"].mask((people["sex"] == "f") & (people["label"] == "c"), "a"))
-    with pytest.raises(ValueError, match="nobody is predicted to have"):
+    with pytest.raises(ValueError, match="no one is predicted to have"):
         run(never, "precision_macro", n_resamples=99)
     zero = partial(sk.precision_score, average="macro", zero_division=0)
     women = never[never["sex"] == "f"]

@@ -324,7 +324,7 @@ def mixture():
 
 def test_a_mixture_is_what_its_predictors_say_on_average(mixture):
     test = audit(mixture)
-    assert test.solver_report_["gradient"] == "search"  # behind the mixture categories are no shares
+    assert test.solver_report_["gradient"] == "search"  # behind the mixture categories are not shares
     weights = np.asarray(mixture.weights_)
     assert (weights > 0).sum() > 1
     for x, column in ((PEOPLE[0], "loss_before"), (test.unfair_examples_, "loss_after")):

@@ -211,15 +211,15 @@ class TestSensitiveSubspace:
         ("given", "message"),
         [
             ({"features": None}, r"sensitive_features is missing.*fit\(X, sensitive_features="),
-            ({"features": ["f"] * N}, r"column 'sensitive_feature_0'\) is 'f' for everybody \(n_samples=200\)"),
-            ({"features": {"sex": ["f"] * N}}, r"column 'sex'\) is 'f' for everybody"),
+            ({"features": ["f"] * N}, r"column 'sensitive_feature_0'\) is 'f' for all people \(n_samples=200\)"),
+            ({"features": {"sex": ["f"] * N}}, r"column 'sex'\) is 'f' for all people"),
             ({"features": {"sex": [None, *SEX[1:]]}}, r"sensitive_features \(column 'sex'\) has 1 missing value"),
             ({"features": {"age": [np.inf, *HEIGHT[1:]]}}, r"column 'age'\) must hold finite numbers"),
             ({"features": {"sex": SEX[1:]}}, "X and sensitive_features have different lengths, 200 and 199"),
             ({"features": pd.Series(SEX, name="sex")[::-1]}, "hold the same labels in another order"),
             ({"X": pd.concat([X, X]), "features": {"name": [f"n{i}" for i in range(2 * N)]}},
              r"column 'name'\) has 400 distinct labels, more than 200"),
-            *(({"X": np.full((N, 3), 0.1), "features": features}, "X is the same for everybody")
+            *(({"X": np.full((N, 3), 0.1), "features": features}, "X is the same for all people")
               for features in (SEX, RACE, HEIGHT)),
             ({"classifier": SGDClassifier(penalty="l1", alpha=1e6, random_state=0), "level": None},
              "nothing in X predicts them"),
@@ -380,7 +380,7 @@ def test_the_p_value_is_that_of_all_permutations(monkeypatch):
         for fold in range(2):
             others, own = folds != fold, folds == fold
             line = np.polyfit(X[others, 0], scaled[others], 1)
-            # around the mean of the fold's people: the prediction of a mean is no trace
+            # around the mean of the fold's people: the prediction of a mean is not a trace
             total += (np.polyval(line, X[own, 0]) - scaled[others].mean()) @ scaled[own]
         return total
 

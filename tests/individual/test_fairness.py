@@ -236,7 +236,7 @@ def test_one_row_per_person(classifier, people):
     assert test.to_frame()["loss_ratio"].min() > 0
 
 
-@pytest.mark.filterwarnings("ignore:nobody's loss changed:UserWarning")
+@pytest.mark.filterwarnings("ignore:no person's loss changed:UserWarning")
 @given(
     seed=st.integers(0, 2**20),
     scale=st.sampled_from([None, "std", "numbers"]),

@@ -82,13 +82,13 @@ REFUSED = [
          "fair_metric must be .* a transformer that is fitted or can be cloned.*Thing"),
     ]),
     (lambda has: {"fair_metric": SensitiveSubspace(level=None), "groups": np.where(np.arange(80) == 3, "other", "all")},
-     r"fair_metric=SensitiveSubspace cannot be fitted on \d+ of 80 people.*'all' for everybody"),
+     r"fair_metric=SensitiveSubspace cannot be fitted on \d+ of 80 people.*'all' for all people"),
     *((lambda has, groups=groups: {"fair_metric": "sensitive_subspace", "groups": groups}, match)
       for groups, match in [
         (["f", "m"] * 20, "different lengths, 80 and 40"),
         ("sex", "sensitive_features='sex': X has no column 'sex' here"),
         ([None, "m"] * 40, "sensitive_features .* missing values"),
-        (["f"] * 80, "'f' for everybody"),
+        (["f"] * 80, "'f' for all people"),
     ]),
     # Labels, and the order of people.
     (lambda has: {"y": has.y.where(has.y == 0)}, r"y has \d+ missing values"),
@@ -127,7 +127,7 @@ REFUSED = [
      r"Says\(\) has no finite log_loss for \d+ of 80 people: .* nan or infinite"),
     # Losses that define no statistic.
     *((lambda has, statistic=statistic: {"model": has.by_heart, "y": has.score, "statistic": statistic},
-       "has no loss on anybody.*test people it was not fitted") for statistic in ("auto", "ratio_of_means")),
+       "has a loss of 0.*test people it was not fitted") for statistic in ("auto", "ratio_of_means")),
     (lambda has: {"model": has.one_class, "y": 0 * has.y, **ONE}, "the model makes no errors on the people tested"),
     *((lambda has, given=given: {"model": has.regressor, "y": has.score, "statistic": "loss_ratio", **given},
        "statistic='loss_ratio' is not defined: .*no finite mean.*'ratio_of_means'")
@@ -161,7 +161,7 @@ def test_labels_are_needed(has):
 @pytest.mark.parametrize("model", ["three outputs", "one class"])
 def test_a_model_that_says_the_same_of_everybody_moves_nobody(model, has, fit):
     given = {"model": Three(), "y": has.y + 1} if model == "three outputs" else {"model": has.one_class, "y": 0 * has.y}
-    with pytest.warns(UserWarning, match="nobody's loss changed"):
+    with pytest.warns(UserWarning, match="no person's loss changed"):
         assert fit(**given).statistic_ == 1
 
 
@@ -266,7 +266,7 @@ def test_a_model_whose_loss_does_not_move(model, fit, training, people):
     if isinstance(model, LogisticRegression):
         model.coef_ = np.zeros_like(model.coef_)
     with pytest.warns(
-        UserWarning, match=r"nobody's loss changed: the model predicts the same wherever people are moved"
+        UserWarning, match=r"no person's loss changed: the model predicts the same wherever people are moved"
     ):
         test = fit(model=model, y=people[target], statistic="auto")
     assert test.statistic_ == 1

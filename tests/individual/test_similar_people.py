@@ -266,5 +266,5 @@ def test_a_matrix_and_a_distance_are_fair_metrics(classifier, people):
     for ratios in given[1:]:
         np.testing.assert_allclose(ratios, given[0], rtol=1e-9)
     for wrong in (lambda x, other: np.abs(x - other).sum(axis=1), lambda x, other: 1.0):
-        with pytest.raises(ValueError, match="fair_metric is a function that is no distance of the form"):
+        with pytest.raises(ValueError, match="fair_metric is a function that is not a distance of the form"):
             IndividualFairnessTest(classifier, fair_metric=wrong).fit(X, y)

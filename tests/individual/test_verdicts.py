@@ -243,7 +243,7 @@ def test_a_trace_depends_on_neither_order_nor_names(coin):
     pd.testing.assert_frame_equal(renamed.traces_, found.traces_)
 
 
-@pytest.mark.filterwarnings("ignore:nobody's loss changed:UserWarning")
+@pytest.mark.filterwarnings("ignore:no person's loss changed:UserWarning")
 @pytest.mark.parametrize("metric", ["sensitive_subspace", make_pipeline(StandardScaler(), SensitiveSubspace())])
 def test_a_model_without_weight_on_what_is_shifted_is_not_unfair(metric, logistic, thorough):
     n_data, most = (20, 2) if thorough else (2, 1)  # at 5%, more have a probability of .08, or .0025

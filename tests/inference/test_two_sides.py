@@ -70,9 +70,9 @@ def test_degenerate_statistics():
     def difference(values):
         return statistic(moments_of(values), np.ones(1))
 
-    # An infinite logarithm has no error, hence no statistic: it is no evidence.
+    # An infinite logarithm has no error, hence no statistic: it is not evidence.
     assert difference((0.3, 0, 0.3, 0, 0)) == 0
-    assert difference((0.1 + 0.2, 0, 0.3, 0, 0)) == 0  # a rounding error is no disparity
+    assert difference((0.1 + 0.2, 0, 0.3, 0, 0)) == 0  # a rounding error is not a disparity
     assert difference((0.4, 0, 0.3, 0, 0)) == np.inf
     assert difference((0.2, 0, 0.3, 0, 0)) == -np.inf
     assert np.isnan(difference((np.nan, 0.1, 0.5, 0.1, 0)))

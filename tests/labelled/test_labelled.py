@@ -229,9 +229,9 @@ def test_directions_have_one_sided_p_values():
     [
         ({"labelled": None}, "y_true is missing for 480 of 600 people, and nothing says how the others were chosen"),
         ({"label_probability": np.full(N, 0.2)}, "leave one of them out"),
-        ({"labelled": None, "label_probability": np.full(N, 1.2)}, "above 0 and at most 1 for everybody; found 1.2"),
-        ({"labelled": None, "label_probability": np.zeros(N)}, "above 0 and at most 1 for everybody; found 0 to 0"),
-        ({"labelled": None, "label_probability": ["x"] * N}, "found values that are no numbers"),
+        ({"labelled": None, "label_probability": np.full(N, 1.2)}, "above 0 and at most 1 for every person; found 1.2"),
+        ({"labelled": None, "label_probability": np.zeros(N)}, "above 0 and at most 1 for every person; found 0 to 0"),
+        ({"labelled": None, "label_probability": ["x"] * N}, "found values that are not numbers"),
         ({"labelled": None, "label_probability": np.ones(N)}, "label_probability is 1 for 480 people"),
         ({"y_true": np.full(N, np.nan)}, "y_true is missing for all 600 people"),
         ({"y_judge": np.where(KNOWN, GUESS, np.nan)}, "y_judge has 480 missing values"),
@@ -292,7 +292,7 @@ def test_only_negatives_among_the_labels_say_little_and_no_more():
 def test_a_prediction_of_which_nobody_is_labelled_is_left_out():
     truth = np.where(KNOWN & ~((GROUP == "a") & (PRED == 1)), Y, np.nan)
     groups = np.where((GROUP == "b") & (np.arange(N) % 2 == 0), "c", GROUP)
-    with pytest.warns(UndefinedMetricWarning, match="nobody is labelled among those with one of the predictions"):
+    with pytest.warns(UndefinedMetricWarning, match="no one with one of the predictions has a label"):
         test = run(truth, sensitive_features=groups, metric="precision")
     assert test.comparisons_[["group", "other"]].to_numpy().tolist() == [["b", "c"]]
     assert len(test.excluded_) == 2

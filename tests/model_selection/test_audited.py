@@ -298,7 +298,7 @@ def test_a_fold_that_misses_a_label_predicts_the_others_and_has_no_score_for_it(
     np.testing.assert_allclose(model.fairness_tests_[0].by_group_["value"], shares)
     test = FairnessTest(metric="roc_auc", pos_label=1, n_resamples=19)
     for model in (LogisticRegression(), SVC()):
-        with pytest.raises(ValueError, match=r"fold 2 was trained on nobody with label \[2\].*no score.*stratified"):
+        with pytest.raises(ValueError, match=r"fold 2 was trained on no one with label \[2\].*no score.*stratified"):
             audited(model, cv=KFold(3), tests=test).fit(X, y, sensitive_features=sex)
 
 
@@ -390,8 +390,8 @@ FORGOTTEN = (
         ({"cv": TimeSeriesSplit(3)}, {}, "does not test each of 240 people exactly once"),
         ({"cv": [(np.arange(120), np.arange(120, 240))]}, {}, r"cv=list\(...\) does not test each"),
         ({"cv": []}, {}, r"cv=\[\] does not test each"),
-        ({"cv": [([], list(range(N)))]}, {}, "fold 0 trains on nobody"),
-        ({"cv": [*KFold(2).split(X), (EVERYONE, [])]}, {}, "fold 2 tests nobody"),
+        ({"cv": [([], list(range(N)))]}, {}, "fold 0 trains on no one"),
+        ({"cv": [*KFold(2).split(X), (EVERYONE, [])]}, {}, "fold 2 tests no one"),
         ({"cv": [(EVERYONE, EVERYONE)]}, {}, r"fold 0 tests 240 of the people it trains on"),
         ({"cv": [(np.arange(-N, 0), EVERYONE)]}, {}, r"fold 0 tests 240 of the people it trains on"),
         ({"cv": 1}, {}, "n_splits=2 or more"),

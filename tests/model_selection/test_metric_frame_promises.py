@@ -306,7 +306,7 @@ def test_an_error_of_a_metric_is_the_users_to_see(frame_class):
         guide(frame_class, raises)
 
 
-# errors= and what is no number -----------------------------------------------------------------
+# errors= and what is not a number -----------------------------------------------------------------
 
 ARRAYS = {"matrix": functools.partial(confusion_matrix, labels=[0, 1]), "acc": accuracy_score}
 

@@ -200,7 +200,7 @@ def test_a_model_does_not_win_by_making_a_group_vanish():
 
 
 def test_a_model_for_which_nothing_is_defined_or_a_person_is_left_alone_has_no_score():
-    with pytest.warns(UndefinedMetricWarning, match="nobody meets the condition"):
+    with pytest.warns(UndefinedMetricWarning, match="no one meets the condition"):
         assert np.isnan(score("precision", PUBLISHED.assign(none=0), np.arange(150) % 2, Says("none")))
     X = pd.concat([PUBLISHED, pd.DataFrame({"said": [1], "group": ["third"]})], ignore_index=True)
     with pytest.warns(UserWarning, match="third") as warned:

@@ -104,7 +104,7 @@ SINGLE = {"split0_test_score": [1.0], "mean_test_score": [1.0], "params": [{}]}
     [
         (("acc", "fair"), {"tolerance": 0.1}, [[-0.1, 0.1]] * 3, r"scores between -0.1 and 0.1: pass make_fairness_s"),
         (("acc", "fair"), {"tolerance": 0.1}, [[1.5, 0.1]] * 3, "between 0.1 and 1.5: pass make_fairness_scorer"),
-        (("acc", "fair"), {"tolerance": 1.2}, [[0.5, 0.1]] * 3, "tolerance must lie above 0.*are ratios, from 0.1 to"),
+        (("acc", "fair"), {"tolerance": 1.2}, [[0.5, 0.1]] * 3, "tolerance must be above 0.*are ratios, from 0.1 to"),
         (("acc", "fair"), {"tolerance": 0}, [[0.5, 0.1]] * 3, "as in tolerance=0.8.*found 0"),
         (("acc", "fair"), {"alpha": 0.05}, [[-0.1, -0.2]] * 3, "-0.2 and -0.1, but alpha is for p-values: pass .*'p_v"),
         (("acc", "fair"), {"alpha": 0.05}, [[2.1, 0.5]] * 3, "has scores between 0.5 and 2.1"),

@@ -287,7 +287,7 @@ def test_the_name_of_a_function_means_the_function():
     frame = frame_of({"fpr": "fpr", "right": "accuracy"})
     same(frame.difference_test(), frame_of({"fpr": false_positive_rate, "right": accuracy_score}).difference_test())
     assert frame_of("selection_rate").by_group.name == "selection_rate"
-    with pytest.raises(ValueError, match=r"'kuiper_calibration', which is no function of fairlearn\.metrics"):
+    with pytest.raises(ValueError, match=r"'kuiper_calibration', which is not a function of fairlearn\.metrics"):
         frame_of("kuiper_calibration")
 
 
@@ -416,7 +416,7 @@ def test_a_group_in_which_a_rate_is_undefined_is_left_out_whatever_is_shown_for_
     frame = frame_of({"tpr": function}, np.where(np.arange(N) < 20, 0, TRUE), PRED, group)
     assert np.array_equal(frame.by_group.loc["none", "tpr"], shown, equal_nan=True)
     row = frame.difference_test().loc["tpr"]
-    reason = "left out: none: undefined: nobody meets the condition (people whose true label is positive)"
+    reason = "left out: none: undefined: no one meets the condition (people whose true label is positive)"
     assert row["reason"] == reason
     rest = frame_of({"tpr": true_positive_rate}, TRUE[20:], PRED[20:], group[20:])
     assert row["p_value"] == rest.p_values()["tpr"]
@@ -671,7 +671,7 @@ def test_an_unknown_method_or_disparity_is_named():
 def test_a_margin_is_read_where_it_has_a_meaning():
     frame = frame_of(selection_rate, test_params={"margin": 0})  # of differences, and of no ratio
     assert frame.p_values() == frame_of(selection_rate).p_values()
-    with pytest.raises(ValueError, match="test_params: margin of a ratio must lie above 0"):
+    with pytest.raises(ValueError, match="test_params: margin of a ratio must be above 0"):
         frame.ratio_test()
     certified = {"margin": 0.1, "alternative": "equivalence"}
     wide, test = frame_of(selection_rate, test_params=certified), fairness_of("selection_rate", **certified)

@@ -186,7 +186,7 @@ WRONG = {
     ),
     "no truth": (
         lambda d: PairedFairnessTest.from_predictions(None, d["a"], d["b"], sensitive_features=d["sex"]),
-        "y is missing: true_positive_rate, false_positive_rate",
+        "y_true is missing: true_positive_rate, false_positive_rate",
     ),
     "no groups": (lambda d: PairedFairnessTest.from_predictions(d["y"], d["a"], d["b"]), "sensitive_features is"),
     "max_t": (lambda d: fitted(d, "f1", adjust="max_t"), "adjust must be one of"),
@@ -277,7 +277,7 @@ def test_every_comparison_has_to_be_certified(data):
         ({"margin": 0.1}, "needs alternative='fairer'"),
         ({"alternative": "fairer", "margin": -0.1}, "margin must be a number of at least 0"),
         ({"alternative": "fairer", "margin": 1.0}, "margin must be a number of at least 0 and below 1; found 1.0"),
-        ({"alternative": "fairer", "metric": "f1"}, "f1 is none"),
+        ({"alternative": "fairer", "metric": "f1"}, "f1 is not one"),
         ({"alternative": "fairer", "compare": "to_overall"}, "use compare='to_rest'"),
         ({"alternative": "equivalence"}, "alternative"),
     ],

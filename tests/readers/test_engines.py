@@ -215,7 +215,7 @@ REFUSED = [
     ({"control_features": "score"}, "control_features: column 'score' has 20,000 different numbers, more than 20"),
     ({"y_pred": "score"}, "y_pred looks like scores"),
     ({"sample_weight": "minus"}, "negative weights, the smallest -2"),
-    ({"sample_weight": "nothing"}, "is 0 for everybody"),
+    ({"sample_weight": "nothing"}, "all weights are 0"),
     ({"sample_weight": "infinite"}, "squares are infinite"),
     ({"sample_weight": "name"}, "must hold numbers"),
     ({"score_bins": 8}, "score_bins needs scores: pass y_score"),

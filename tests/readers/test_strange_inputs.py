@@ -104,7 +104,7 @@ def entropy(**changes):
     return lambda: inequality_decomposition([*Y], Y[::-1], sensitive_features=GROUPS, **changes)
 
 
-#: What is no parameter, with the beginning of what is said about it.
+#: What is not a parameter, with the beginning of what is said about it.
 PARAMETERS = {
     "a list in place of a name": (lambda: framed(y_pred=["p"]), "y_pred must be the name of a column"),
     "a list of a weight": (lambda: framed(sample_weight=["s"]), "sample_weight must be the name of a column"),

@@ -74,7 +74,7 @@ def audit():
 MAKERS = {
     "groups": groups,
     "odd_groups": odd_groups,
-    "everybody": lambda: groups(metric="normalized_mutual_info", n_resamples=99, random_state=0),
+    "omnibus": lambda: groups(metric="normalized_mutual_info", n_resamples=99, random_state=0),
     "equivalence": lambda: groups(metric="selection_rate", alternative="equivalence", margin=0.2),
     "correlation": correlation,
     "individual": individual,

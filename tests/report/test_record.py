@@ -182,7 +182,7 @@ def test_a_stream_goes_on():
     rows = slice(60, 90)
     test.partial_fit(y_true=TRUE[rows], y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], name="day 2")
     assert test.to_json() == stream(3).to_json()
-    with pytest.warns(UserWarning, match="taken in already"):
+    with pytest.warns(UserWarning, match="added already"):
         test.partial_fit(y_pred=PREDICTED[rows], sensitive_features=PEOPLE["sex"][rows], name="day 2")
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from skfairtest import FairnessAudit, FairnessTest
+from skfairtest import FairnessAudit, FairnessTest, LabelledFairnessTest
 
 DATA = {
     "sensitive_features": {"gender": ["Black people", "Female"] * 40},
@@ -57,3 +57,13 @@ def test_strata_without_end_are_listed_as_the_first_few():
     assert len(lines) < 70
     assert any("; the first 20 of 121" in line for line in lines)
     assert len(test.to_text(details=True).splitlines()) > 180
+
+
+def test_few_labels_are_of_the_unit():
+    y_true = [1.0, 0.0, None] * 40
+    test = LabelledFairnessTest.from_predictions(
+        y_true, [1, 0] * 60, sensitive_features=["a", "b", "b"] * 20 + ["b", "a", "a"] * 20, metric="accuracy",
+        labelled="at_random", unit="answers",
+    )  # fmt: skip
+    assert "of 120 answers have a label" in str(test)
+    assert "people" not in str(test)

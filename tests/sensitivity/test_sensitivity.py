@@ -127,7 +127,7 @@ def test_missing_groups_are_every_assignment_of_every_subset(case):
         ("confounding", {"metric": "mean_squared_error"}, "not for metric='mean_squared_error'"),
         ("confounding", {"metric": "accuracy", "method": "permutation"}, "not for method='permutation'"),
         ("confounding", {"metric": "accuracy", "compare": "to_overall"}, "not for compare='to_overall'"),
-        ("missing_groups", {"metric": "recall"}, "needs people of whom a sensitive feature is missing"),
+        ("missing_groups", {"metric": "recall"}, "needs people whose sensitive feature is missing"),
     ],
 )
 def test_what_has_no_such_analysis_is_refused(to, params, says):

@@ -193,8 +193,8 @@ def evidence_of(values):
 def test_who_sees_waiting_samples_does_not_change_what_is_ever_reached(p):
     """Enumerated: four blocks, and a look at all of a's samples, which wait, before b's come.
 
-    Who looks stops where the process is expected to fall from now on. Its mean there is above 1: it is no e-value at
-    such a stop. Ville's inequality holds of its largest value.
+    Who looks stops where the process is expected to fall from now on. Its mean there is above 1: it is not an
+    e-value at such a stop. Ville's inequality holds of its largest value.
     """
     values = pairs_of_bits(4)
     wealth = np.ones((len(values), 5))

@@ -114,7 +114,7 @@ def test_groups_that_are_named_share_the_whole_level_and_others_are_refused():
     assert unnamed.e_value_ > named.e_value_
     with pytest.raises(ParameterError, match="groups does not list 'd'"):
         named.partial_fit(**batch(9, groups=("a", "d")))
-    assert named.n_batches_ == 6  # nothing was taken in
+    assert named.n_batches_ == 6  # nothing was added
 
 
 def test_a_late_group_is_compared_with_a_part_of_the_level_that_was_kept_for_it():
@@ -233,7 +233,7 @@ def test_what_comes_before_the_other_group_is_counted_and_compared_or_said_to_be
     only = SequentialFairnessTest().partial_fit(y_pred=[1, 0, 0], sensitive_features=["a", "b", "b"])
     assert both["e_value"] == only.comparisons_["e_value"].item()
     assert both["n_uncompared"] == 5
-    with pytest.warns(UserWarning, match="one sample has nobody to be compared with"):
+    with pytest.warns(UserWarning, match="one sample has no other to be compared with"):
         batches.partial_fit(y_pred=[1], sensitive_features=["a"])
 
 
@@ -265,7 +265,7 @@ def test_metrics_that_need_no_labels_do_not_wait_for_them():
     test.partial_fit(y_pred=data["y_pred"], sensitive_features=data["sensitive_features"], name="May")
     assert test.comparisons_["n_group"].tolist()[1] == 0
     assert test.n_batches_ == 1
-    with pytest.warns(UserWarning, match="'May' was taken in already and waits for its labels"):
+    with pytest.warns(UserWarning, match="'May' was added already and waits for its labels"):
         test.partial_fit(y_pred=data["y_pred"], sensitive_features=data["sensitive_features"], name="May")
     with pytest.raises(ParameterError, match="other predictions or groups"):
         test.partial_fit(y_pred=[1, 0], y_true=[1, 1], sensitive_features=["a", "b"], name="May")
@@ -280,7 +280,7 @@ def test_metrics_that_need_no_labels_do_not_wait_for_them():
 def test_a_batch_fed_twice_is_recognised_and_said():
     test = fed(SequentialFairnessTest(), range(3))
     before = test.to_json()
-    with pytest.warns(UserWarning, match="'week 1' was taken in already"):
+    with pytest.warns(UserWarning, match="'week 1' was added already"):
         fed(test, [1])
     assert test.to_json() == before
 
@@ -338,7 +338,7 @@ def test_parameters_do_not_change_between_batches():
         ({"blocks": "weeks"}, "blocks must be one of"),
         ({"adjust": "fdr_bh"}, "adjust must be one of"),
         ({"groups": ["a"]}, "groups must list"),
-        ({"metric": "roc_auc"}, "no rate and no mean"),
+        ({"metric": "roc_auc"}, "neither a rate nor a mean"),
         ({"metric": "f1"}, "metric='jaccard'"),
         ({"metric": "disparate_impact"}, "compared by a ratio"),
         ({"metric": "nonsense"}, "metric='nonsense' is unknown"),
@@ -458,7 +458,7 @@ def test_the_report_says_in_words_what_the_attributes_say():
     test = fed(SequentialFairnessTest(), range(30), gap=0.2)
     test.partial_fit(y_pred=[1, 1], sensitive_features=["a", "a"], name="late")
     text = str(test)
-    assert text.splitlines()[0] == f"{test.summary()} Valid if who is in a batch does not follow the outcomes in it."
+    assert text.splitlines()[0] == f"{test.summary()} Valid if a batch's members were not chosen by their outcomes."
     assert f"first at look {test.rejected_at_} (p = " in test.summary()
     assert "2 samples of a and b (selection_rate): the other group was missing" in text
     fair = fed(SequentialFairnessTest("accuracy", margin=0.1), range(3))

@@ -118,7 +118,7 @@ def test_rounded_probabilities_are_divided_by_their_sum():
         ({"n_reference": 9, "estimate": "thresholded"}, "takes the largest for certain"),
         ({"n_reference": 9, "estimate": "likelihood"}, "biased towards equality by errors of probabilities"),
         ({"n_reference": 0}, "n_reference must be a number above 0, or None"),
-        ({"metric": "mean_squared_error"}, "'mean_squared_error' is no rate"),
+        ({"metric": "mean_squared_error"}, "'mean_squared_error' is not a rate"),
         ({"compare": "to_highest"}, "compare must be one of"),
         ({"disparity": "odds_ratio"}, "disparity must be one of"),
         ({"n_resamples": "adaptive"}, "n_resamples must be an integer"),
