@@ -139,7 +139,7 @@ def grouping(part: AuditPart) -> Report:
         rows = ordered[ordered["metric"] == metric]
         counted = f"{pluralize(len(rows), 'comparison')}, {int(rows['concern'].sum()) or 'none'} significant"
         caption = f"{metric_title(metric)} by {feature}: {counted}"
-        tables.append(cells.comparisons_table(setup, rows, caption, metrics=False))
+        tables.append(cells.comparisons_table(setup, rows, caption, first=()))
     told = cells.records(found if len(found) else ordered.head(1))
     return Report(
         title=f"By {feature}",

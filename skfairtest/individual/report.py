@@ -1,5 +1,6 @@
 """The report of the test of individual fairness."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from skfairtest._utils.text import label, pluralize
@@ -27,13 +28,11 @@ NOTHING_FOUND = "No violation of individual fairness was found"
 NO_PROOF = "This does not prove that there is none: another fair metric, more steps or a better search may find one."
 
 
-def _shown(value: Any) -> str:
-    return number(value) if isinstance(value, float) else label("none" if value is None else value)
-
-
 def _column(name: str) -> Column:
-    kind = "name" if name in ("person", "feature") else "number"
-    return Column(name.replace("_", " "), kind, shows=lambda row: _shown(row[name]))
+    def shown(row: Mapping[str, Any]) -> str:
+        return number(row[name]) if isinstance(row[name], float) else label("none" if row[name] is None else row[name])
+
+    return Column(name.replace("_", " "), "name" if name in ("person", "feature") else "number", shows=shown)
 
 
 def individual_report(test: Any) -> Report:

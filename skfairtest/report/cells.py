@@ -145,8 +145,9 @@ def barred(
 
 
 def comparisons_table(
-    setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = True
-) -> Table:
+    setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, first: Sequence[Column] = (METRIC,),
+    values: tuple[str, str] = ("value", "against"), more: Sequence[Column] = (),
+) -> Table:  # fmt: skip
     """Write comparisons, in the order given."""
     audited = "minimum_detectable" in comparisons
     compared = set(comparisons["metric"])
@@ -175,12 +176,12 @@ def comparisons_table(
         return "" if np.isnan(size) else NO_SIZE if np.isinf(size) else gap(row, size)
 
     columns = (
-        metrics and METRIC, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
+        *first, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
         replace(COMPARED_WITH, shows=of(partial(compared_with, setup.compare))),
-        stratum(setup.controls), Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
-        Column("against", shows=of(lambda row: row["how"].value(row["value_other"]))),
+        stratum(setup.controls), Column(values[0], shows=of(lambda row: row["how"].value(row["value_group"]))),
+        Column(values[1], shows=of(lambda row: row["how"].value(row["value_other"]))),
         Column(f"{' or '.join(kinds)}{unit}", shows=lambda row: gap(row, row["disparity"])),
-        Column("interval", under="", shows=interval), P, ADJUSTED_P,
+        Column("interval", under="", shows=interval), *more, P, ADJUSTED_P,
         audited and Column(f"detectable{unit}", shows=detectable), Column("verdict", "mark", shows="verdict"),
     )  # fmt: skip
     few = SHOWN if not audited else min(MOST, max(FEW, int(comparisons["concern"].sum())))

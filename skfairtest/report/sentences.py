@@ -256,8 +256,9 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     if not setup.is_share(metric):
         return written_numbers(*numbers)
     digits = _enough(100 * numbers[2], digits)
+    disparity = partial(points, digits=digits)
     value = partial(percent, digits=digits) if setup.is_event(metric) else partial(decimal, decimals=digits + 2)
-    return Written(value, partial(points, digits=digits), " points")
+    return Written(disparity if setup.models in ("change", "sizes") else value, disparity, " points")
 
 
 def written_numbers(first: float, second: float, difference: float) -> Written:
@@ -441,6 +442,8 @@ def span(write: Callable[[float], str], low: float, high: float, open_at: Sequen
     """
     if np.isnan(low) or np.isnan(high):
         return ""
+    if low == -np.inf:
+        return f"at most {_end(write, high, 'less than', open_at)}"
     return f"{_end(write, low, 'more than', open_at)} to {_end(write, high, 'less than', open_at)}"
 
 
