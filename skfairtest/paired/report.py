@@ -1,6 +1,7 @@
 """The report of a comparison of two models, that of `PairedFairnessTest` and of each candidate of `compare_models`."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.group.report import group_title
-from skfairtest.group.report import notes as group_notes
+from skfairtest.group.report import groups_report
 from skfairtest.report import cells, sentences
 from skfairtest.report.report import Column, Report, Table
 from skfairtest.report.sentences import equals_p, number, written
@@ -76,11 +76,9 @@ def paired_report(test: Any, a: str = "model A", b: str = "model B") -> Report:
 
     models = [Column(name, named=True, shows=partial(rate, model=model)) for name, model in ((a, "a"), (b, "b"))]
     columns = (cells.METRIC, cells.GROUP, cells.stratum(setup.controls), Column("people", shows="n"), *models)
-    return Report(
-        title=f"Two models: {group_title(test)}",
-        verdict=_verdict(test, a, b, [row for row in rows if row["stratum"] is None])
-        + sentences.untested_metrics(test.excluded_, frame["metric"]),
-        concern=test.concern_,
+    made = groups_report(
+        test,
+        _verdict(test, a, b, [row for row in rows if row["stratum"] is None]),
         remarks=tuple(sentences.sampling_error(test.p_value_interval_)),
         findings=tuple(_finding(test, a, b, row) for row in [row for row in rows if row["concern"]] or rows[:3]),
         hypotheses=tuple(f"{label(metric)}: {what} is {same}" for metric in dict.fromkeys(frame["metric"])),
@@ -88,7 +86,5 @@ def paired_report(test: Any, a: str = "model A", b: str = "model B") -> Report:
             cells.comparisons_table(setup, frame, "Disparities under both models", values=(b, a)),
             Table.of(columns, cells.records(test.by_model_), "Values under both models", None, few=cells.SHOWN),
         ),
-        parts=cells.homogeneity_part(setup, test.homogeneity_, test.comparisons_),
-        left_out=cells.excluded_tables(test.excluded_),
-        notes=group_notes(setup, test.comparisons_),
     )
+    return replace(made, title=f"Two models: {made.title}")

@@ -10,12 +10,11 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report import sentences
-from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars, listed
+from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Table, bars
 
 METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
 FEATURE = Column("feature", "name", shows="feature")
 GROUP, COMPARED_WITH = Column("group", "name", shows="group"), Column("compared with", "name", shows="other")
-STRATUM, REASON = Column("stratum", "name", shows="stratum"), Column("reason", "word", shows="reason")
 P = Column("p", shows=lambda row: sentences.p_text(row["p_value"]))
 ADJUSTED_P = Column("adjusted p", shows=lambda row: sentences.p_text(row["p_value_adjusted"]))
 VERDICT = Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else "")
@@ -192,20 +191,12 @@ def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[
     """Write what was left out and why, if anything was."""
     fields = {
         "metric": Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"] or "all")),
-        "feature": FEATURE, "group": GROUP, "stratum": STRATUM,
+        "feature": FEATURE, "group": GROUP, "stratum": Column("stratum", "name", shows="stratum"),
         "n": Column("people", shows="n"), "n_effective": Column("n", shows="n_effective"),
-        "comparisons": Column("comparisons", shows="comparisons"), "reason": REASON,
+        "comparisons": Column("comparisons", shows="comparisons"), "reason": Column("reason", "word", shows="reason"),
     }  # fmt: skip
     columns = [column for name, column in fields.items() if name in excluded and excluded[name].notna().any()]
     return (Table.of(columns, records(excluded), caption, None),) if len(excluded) else ()
-
-
-def homogeneity_part(
-    setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame
-) -> tuple[Report, ...]:
-    """Report whether disparities are the same in every stratum; nothing where there are no strata."""
-    title = f"Is the disparity the same in every {label(setup.controls)}?"
-    return listed(title, homogeneity_sentences(setup, homogeneity, comparisons))
 
 
 def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame) -> list[str]:

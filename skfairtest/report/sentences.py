@@ -474,10 +474,13 @@ def verdict_sentence(setup: Setup, comparisons: pd.DataFrame, p_value: float, *,
 MOST_REASONS, MOST_UNTESTED = 3, 8
 
 
-def lost_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> dict[str, str]:
-    """The reasons for which metrics were compared for no two groups."""
-    lost = excluded[~excluded["metric"].isin([None, *tested])].drop_duplicates("metric")
-    return dict(zip(lost["metric"], lost["reason"], strict=True))
+def lost_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> dict[str, list[str]]:
+    """The metrics that were compared for no two groups, by the reason."""
+    lost: dict[str, list[str]] = {}
+    untested = excluded[~excluded["metric"].isin([None, *tested])].drop_duplicates("metric")
+    for metric, reason in zip(untested["metric"], untested["reason"], strict=True):
+        lost.setdefault(reason, []).append(label(metric))
+    return lost
 
 
 def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
@@ -492,17 +495,17 @@ def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
     return f" Not tested: {enumerated(told, most=MOST_REASONS)}." if told else ""
 
 
-def untested_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> str:
-    """Name the metrics that were compared for no two groups, by the reason; empty if every one was."""
-    lost = lost_metrics(excluded, tested)
-    return not_tested({reason: [label(each) for each in lost if lost[each] == reason] for reason in lost.values()})
-
-
-def adjustment_note(adjust: str | None, alpha: float, what: str = "comparison", *, intervals: bool = True) -> str:
+def adjustment_note(
+    adjust: str | None, alpha: float, what: str = "comparison", *, intervals: bool = True, strata: str = ""
+) -> str:
     """Say what p-values are adjusted for, and what intervals are."""
     together = f"all {what}s together" if adjust in FAMILYWISE else f"one {what} at a time"
     limits = f" Intervals are {100 * (1 - alpha):g}%, for {together}."
-    return f"p-values are adjusted for the number of {what}s: {ADJUSTED[adjust]}.{limits if intervals else ''}"
+    families = (
+        " Averages over {0} and single levels of {0} are two families, each adjusted by itself; the former decide."
+    )
+    inside = f"{limits * intervals}{families.format(label(strata)) * bool(strata)}"
+    return f"p-values are adjusted for the number of {what}s: {ADJUSTED[adjust]}.{inside}"
 
 
 def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:
