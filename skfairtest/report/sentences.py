@@ -44,7 +44,6 @@ _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
 CHANCE = f"{100 * DETECTION_POWER:g}% chance"
-POWER = f"{100 * DETECTION_POWER:g}% power"
 #: Features whose values are adjectives of people: "Hispanic people", where "yes people" would say nothing.
 _ADJECTIVES = re.compile(r"(?:.*[_ .-])?(?:race|ethnicity|sex|gender|nationality|religion)\d*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})*")
@@ -476,11 +475,9 @@ MOST_REASONS, MOST_UNTESTED = 3, 8
 
 def lost_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> dict[str, list[str]]:
     """The metrics that were compared for no two groups, by the reason."""
-    lost: dict[str, list[str]] = {}
     untested = excluded[~excluded["metric"].isin([None, *tested])].drop_duplicates("metric")
-    for metric, reason in zip(untested["metric"], untested["reason"], strict=True):
-        lost.setdefault(reason, []).append(label(metric))
-    return lost
+    names = untested["metric"].map(label).groupby(untested["reason"], sort=False)
+    return {str(reason): metrics.tolist() for reason, metrics in names}
 
 
 def not_tested(lost: Mapping[str, Sequence[str]]) -> str:

@@ -156,13 +156,13 @@ def test_breaking_points_are_told_of_the_people_who_would_change(counts, params,
     [
         (
             {"White": (40, 60), "Black": (20, 80), "Asian": (35, 65), "Native American": (0, 3)},
-            "1 of 2 impact ratios is below .8. Too few people to compare: Native American "
-            "(3 people, 0.000 times the highest rate compared).",
+            "1 of 2 impact ratios is below .8; the lowest is 0.500, of Black (race). Too few people to compare: Native "
+            "American (3 people, 0.000 times the highest rate compared).",
         ),
         (
             {"White": (40, 60), "Black": (38, 62), "Native American": (2, 0)},
-            "The impact ratio is not below .8. Too few people to compare: Native American (2 people, 2.500 times the "
-            "highest rate compared).",
+            "The impact ratio is not below .8: 0.950, of Black (race). Too few people to compare: Native American "
+            "(2 people, 2.500 times the highest rate compared).",
         ),
     ],
 )
