@@ -200,7 +200,7 @@ def _shade(setup: Setup, metric: str, disparity: float, scale: float) -> str:
 
 
 def _notes(setup: Setup, kinds: Sequence[str]) -> Iterator[str]:
-    yield "Significant: in a comparison at least the group differs by more than chance explains."
+    yield "Significant: in at least one comparison, the group differs by more than chance explains."
     yield (
         f"Too few people to tell: fewer than 10 people meet the condition, or no comparison had an {CHANCE} of "
         f"detecting {' or '.join(LARGE[kind] for kind in kinds)}."
@@ -350,7 +350,7 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     for part in record.parts:
         for group, own in standings(part).items():
             small = [
-                f"{(title := metric_title(name))[0].lower()}{title[1:]}"
+                title if (title := metric_title(name)).startswith("ROC") else f"{title[0].lower()}{title[1:]}"
                 for name, each in own.items()
                 if each.mark == "few" and each.smaller
             ]

@@ -1,5 +1,7 @@
 """What the first sentences say about groups that are too small to tell."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -169,3 +171,11 @@ def test_breaking_points_are_told_of_the_people_who_would_change(counts, params,
 def test_the_verdict_says_how_many_impact_ratios_are_below_four_fifths(selected, said):
     verdict = str(counted(selected, ["race"], impact=True)).partition("At a glance")[0]
     assert said in " ".join(verdict.split())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few people
+def test_acronyms_keep_their_capitals_in_a_sentence():
+    y, score = [0, 1] * 12, [place / 24 for place in range(24)]
+    audit = FairnessAudit.from_predictions(y, y_score=score, sensitive_features={"sex": ["f"] * 6 + ["m"] * 18})
+    few, *_ = re.findall(r"Too few people to tell: .*", str(audit))
+    assert " ROC AUC" in few
