@@ -19,7 +19,7 @@ from skfairtest._utils.errors import GroupsMissing, ParameterError, brief
 from skfairtest._utils.progress import progress
 from skfairtest._utils.text import label
 from skfairtest.audit._questions import asked_of, enough_draws, groupings, how_many, kinds_of, sets_of
-from skfairtest.audit.impact import above_median, tables_of
+from skfairtest.audit.impact import selected_of, tables_of
 from skfairtest.audit.impact_report import UNFAVORABLE, below_sentences, impact_report
 from skfairtest.audit.provenance import FEW_LABELS, provenance_of
 from skfairtest.audit.record import FRAMES, AuditRecord, record_of
@@ -37,7 +37,7 @@ from skfairtest.individual import IndividualFairnessTest
 from skfairtest.labelled.fairness import worth_sentence
 from skfairtest.labelled.measure import LabelledSample, label_columns, with_few_labels
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
-from skfairtest.readers import Column, classes_of, is_label, resolve_pos_label
+from skfairtest.readers import classes_of, is_label, resolve_pos_label
 from skfairtest.report.mixin import PEOPLE
 from skfairtest.report.report import Report
 from skfairtest.subgroups.fairness import SubgroupScan
@@ -274,10 +274,9 @@ class FairnessAudit(GroupsTest):
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
-        few = {"y_judge": y_judge, "label_probability": label_probability}
-        columns |= {name: values for name, values in few.items() if values is not None}
         counted = {"sample_weight": sample_weight, "clusters": clusters}
-        return self._fit(Inputs.of_fit(X, y, predict_params, **columns, **counted))
+        few = {"y_judge": y_judge, "label_probability": label_probability}
+        return self._fit(Inputs.of_fit(X, y, predict_params, **columns, **counted, **few))
 
     def _fit(self, inputs: Inputs) -> Self:
         super()._fit(inputs)
@@ -604,15 +603,12 @@ def with_impact(
     people = sample.everyone or sample  # of whom a feature may not be known
     kinds, _ = kinds_of(people, estimator, settings["pos_label"])
     scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
-    if scoring:
-        chosen = above_median(people.columns["y_pred" if "y_pred" in people.columns else "y_score"], people.counts)
-    else:
-        decisions = people.labels_of("y_pred")
-        positive = resolve_pos_label(people.labels, settings["pos_label"], classes)
-        chosen = np.array([bool(level == positive) for level in decisions.levels])[decisions.codes]
+    scores = people.columns.get("y_pred", people.columns.get("y_score"))
+    positive = None if scoring else resolve_pos_label(people.labels, settings["pos_label"], classes)
+    selected = selected_of(scores if scoring else people.labels_of("y_pred"), positive, people.counts)
     frames, reasons = tables_of(
         people.sensitive,
-        Sample({"y_pred": Column("y_pred", (False, True), chosen.astype(np.intp))}, (), counts=people.counts),
+        Sample({"y_pred": selected}, (), counts=people.counts),
         intersections=settings["intersections"],
         confidence_level=settings["confidence_level"],
         method=settings["method"] if settings["method"] in ("exact", "asymptotic") else "auto",

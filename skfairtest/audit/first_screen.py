@@ -18,7 +18,6 @@ from skfairtest.report.mixin import positive_label
 from skfairtest.report.report import Cell, Column, Table
 from skfairtest.report.sentences import (
     CHANCE,
-    POWER,
     Setup,
     capital,
     finding_sentence,
@@ -29,7 +28,6 @@ from skfairtest.report.sentences import (
     percent,
     points,
     sampling_error,
-    size_text,
     turned,
     worse_when,
 )
@@ -202,8 +200,7 @@ def _shade(setup: Setup, metric: str, disparity: float, scale: float) -> str:
 
 
 def _notes(setup: Setup, kinds: Sequence[str]) -> Iterator[str]:
-    pairs = " from at least one other group" if setup.compare == "between_groups" else ""
-    yield f"Significant: the group differs{pairs} by more than chance explains."
+    yield "Significant: in at least one comparison, the group differs by more than chance explains."
     yield (
         f"Too few people to tell: fewer than 10 people meet the condition, or no comparison had an {CHANCE} of "
         f"detecting {' or '.join(LARGE[kind] for kind in kinds)}."
@@ -317,23 +314,21 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     return told[0], *filter(None, [" ".join([*told[1:2], *labels]), *told[2:]])
 
 
-def _unknown_groups(part: AuditPart) -> list[dict[str, Any]]:
-    return [row for row in records(part.excluded) if row["group"] is None and " is missing: " in row["reason"]]
-
-
 def _unknown(record: AuditRecord) -> Iterator[str]:
     people = record.n_samples
-    for part in record.parts:
-        for row in _unknown_groups(part) if len(part.sensitive) == 1 else ():
-            what, _, done = row["reason"].partition(": ")
-            yield f"{what} for {row['n']:,} of {people:,} people ({100 * row['n'] / people:.0f}%): {done}."
+    for part in (part for part in record.parts if len(part.sensitive) == 1):
+        for row in records(part.excluded[part.excluded["group"].isna()]):
+            what, missing, done = row["reason"].partition(" is missing: ")
+            if missing:
+                yield f"{what} is missing for {row['n']:,} of {people:,} people ({row['n'] / people:.0%}): {done}."
 
 
 def people_compared(record: AuditRecord) -> str:
-    """Say how many people there are and, where others were left out in every grouping alike, how many of how many."""
-    total = record.n_samples
-    (left_out, *others) = {
-        sum(row["n"] for row in _unknown_groups(part) if ": left out" in row["reason"]) for part in record.parts
+    """Say how many people there are and, if others were left out in every grouping alike, how many of how many."""
+    total, missing = record.n_samples, " is missing: left out"
+    frames = [part.excluded[part.excluded["group"].isna()] for part in record.parts]
+    left_out, *others = {
+        int(frame.loc[frame["reason"].astype(str).str.contains(missing), "n"].sum()) for frame in frames
     }
     return f"{total - left_out:,} of {total:,}" if left_out and not others else f"{total:,}"
 
@@ -348,26 +343,14 @@ def _observed(record: AuditRecord) -> Iterator[str]:
             kind = f" in {label(row['metric'])}" if several else ""
             said = f"{gap_sentence(row['part'].setup, shown_row(row))}{_few(row, own[row['feature']])}"
             yield f"The largest gap {among}{kind}: {said}."
-    known = [row for row in gaps if not np.isnan(row["minimum_detectable"]) and row["plain"] == gaps[0]["plain"]]
-    best = min(known, key=lambda row: row["minimum_detectable"], default=None)
-    if best is not None and np.isfinite(best["minimum_detectable"]):
-        setup = best["part"].setup
-        noun = "" if setup.is_ratio(best["metric"]) else "a gap of "
-        gap = f"{noun}{size_text(setup, best, best['minimum_detectable'])}"
-        what = f"{label(best['metric'])} by {label(best['feature'])}"
-        yield f"The most sensitive comparison ({what}) had {POWER} for {gap}."
-    if none := sum(np.isinf(row["minimum_detectable"]) for row in gaps):
-        yield f"{pluralize(none, 'comparison')} could not have detected any gap, however large ({POWER})."
 
 
 def _missed(record: AuditRecord) -> Iterator[str]:
     fewest, few, crossed = min(len(part.sensitive) for part in record.parts), [], list[bool]()
-    undefined: dict[tuple[str, str], list[str]] = {}
     for part in record.parts:
-        reasons = {(row["metric"], row["group"]): row["reason"] for row in records(part.excluded)}
         for group, own in standings(part).items():
             small = [
-                f"{(title := metric_title(name))[0].lower()}{title[1:]}"
+                title if (title := metric_title(name)).startswith("ROC") else f"{title[0].lower()}{title[1:]}"
                 for name, each in own.items()
                 if each.mark == "few" and each.smaller
             ]
@@ -378,18 +361,11 @@ def _missed(record: AuditRecord) -> Iterator[str]:
             if small:
                 where = f" in {enumerated(small)}" if len(small) < len(own) else ""
                 few.append(f"{whom} ({next(iter(own.values())).people:,}){where}")
-            for name in (name for name, each in own.items() if not each.n_effective):
-                why = reasons.get((name, group), "no one meets the condition").removeprefix("undefined: ")
-                undefined.setdefault((name, why), []).append(whom)
-    for (name, why), groups in undefined.items():
-        yield f"{metric_title(name)} is undefined for {enumerated(groups, most=NAMED)}: {label(why)}."
     if len(few) > NAMED:
         few[NAMED:] = [pluralize(len(few) - NAMED, "further group")]
     if any(crossed):
         few.append(f"{sum(crossed):,} of the {len(crossed):,} intersectional groups")
     if few:
-        much = f"{points(FEW_POINTS, 0)} points" if record.setup.sentences else "much"
-        much = much if record.setup.disparity == "difference" else f"a factor of {FEW_RATIO:g}"
-        yield f"Too few people to tell: {enumerated(few)}. There, they could differ by {much} unnoticed."
+        yield f"Too few people to tell: {enumerated(few)}."
     if left_out := sum(int(part.excluded["comparisons"].sum()) for part in record.parts):
         yield f"{pluralize(left_out, 'comparison')} could not be made: see what was left out."

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError, answering_guesses, brief, warn
-from skfairtest._utils.typing import Booleans, Integers, Positions
+from skfairtest._utils.typing import Integers, Positions
 from skfairtest.audit._questions import groupings
 from skfairtest.comparisons.engine import check_question
 from skfairtest.comparisons.family import decide
@@ -45,8 +45,9 @@ COLUMNS = [
     "shortfall_highest", "to_four_fifths", "flips_four_fifths", "flips_test", "method",
 ]  # fmt: skip
 _KINDS = {
-    "int64": ["n", "selected"], "bool": ["compared", "highest"], "boolean": ["significant", "below_four_fifths"],
-    "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"], "object": ["feature", "category", "method"],
+    "n": "int64", "selected": "int64", "compared": "bool", "highest": "bool", "significant": "boolean",
+    "below_four_fifths": "boolean", "to_four_fifths": "Int64", "flips_four_fifths": "Int64", "flips_test": "Int64",
+    "feature": "object", "category": "object", "method": "object",
 }  # fmt: skip
 
 
@@ -229,7 +230,7 @@ def impact_table(
         "clusters": together,
     })  # fmt: skip
     frames, reasons = tables_of(
-        columns, Sample({"y_pred": replace(selected, name="y_pred")}, (), within, clusters=together),
+        columns, Sample({"y_pred": selected}, (), within, clusters=together),
         intersections=intersections, smallest_share=smallest_share, confidence_level=confidence_level, method=method,
     )  # fmt: skip
     if len(reasons) == len(frames):
@@ -245,7 +246,6 @@ def tables_of(
     """Make the tables of features and of their crossings; those that cannot be compared show their categories."""
     by_name = {column.name: column for column in columns}
     levels = {column.name: len(column.levels) for column in columns}
-    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
     frames: list[pd.DataFrame] = []
     reasons: list[GroupsMissing | NothingDefined] = []
     for names in groupings(levels, intersections=intersections):
@@ -256,7 +256,7 @@ def tables_of(
             reasons.append(error)
         frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
         frame["method"] = frame["method"].where(frame["method"].notna(), None)
-        frames.append(frame.astype({name: kinds.get(name, "float64") for name in COLUMNS}))
+        frames.append(frame.astype({name: _KINDS.get(name, "float64") for name in COLUMNS}))
     return frames, reasons
 
 
@@ -271,26 +271,24 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
         column = read_column(y_pred, "y_pred")
         check_labels(column, "y_pred")
         check_vocabularies({"y_pred": column.levels})
-        positive = resolve_pos_label(column.levels, pos_label)
-        chosen = np.array([level == positive for level in column.levels])[column.codes]
-        return Column("y_pred", (False, True), chosen.astype(np.intp), column.index)
+        return selected_of(column, resolve_pos_label(column.levels, pos_label))
     if pos_label is not None:
         raise ParameterError(f"pos_label={brief(pos_label)} is a label in y_pred, but y_score was given: leave it out")
-    values = read_values(y_score, "y_score")
-    return Column("y_score", (False, True), above_median(values).astype(np.intp), values.index)
+    return selected_of(read_values(y_score, "y_score"))
 
 
-def above_median(column: Any, counts: Integers | None = None) -> Booleans:
-    """Whether the number of each row, which stands for so many people, is above the median of all people's."""
-    numbers = column.numbers
-    if numbers is None:
+def selected_of(column: Any, positive: Any = None, counts: Integers | None = None) -> Column:
+    """The people with the positive label; without one, those whose number is above the median of all people's."""
+    if positive is not None:
+        chosen = np.array([bool(level == positive) for level in column.levels])[column.codes]
+    elif (numbers := column.numbers) is None:
         raise ParameterError(f"{column.name} must be numbers, whose median divides people; found labels")
-    order = np.argsort(numbers, kind="stable")
-    upto = np.cumsum(np.ones(len(order), dtype=int) if counts is None else counts[order])
-    middle = [
-        numbers[order[np.searchsorted(upto, rank, side="right")]] for rank in ((upto[-1] - 1) // 2, upto[-1] // 2)
-    ]
-    return np.asarray(numbers > float(np.mean(middle)))
+    else:
+        order = np.argsort(numbers, kind="stable")
+        upto = np.cumsum(np.ones(len(order), dtype=int) if counts is None else counts[order])
+        # No number lies between the two in the middle.
+        chosen = numbers > numbers[order[np.searchsorted(upto, (upto[-1] - 1) // 2, side="right")]]
+    return Column("y_pred", (False, True), chosen.astype(np.intp), column.index)
 
 
 def _counted(columns: Sequence[Column], people: Sample) -> tuple[list[dict[str, Any]], Positions]:
@@ -326,19 +324,11 @@ def _beside_highest(pair: Mapping[str, Any], x: Integers, n: Integers, top: Inte
     gap = a - Fraction(4, 5) * b
     more = 0 if gap >= 0 else _changes(-gap, weights, n - x)
     return {
-        "ratio": pair["disparity"],
-        "ci_low": pair["ci_low"],
-        "ci_high": pair["ci_high"],
-        "p_value": pair["p_value"],
-        "p_value_adjusted": pair["p_value_adjusted"],
-        "significant": bool(pair["concern"]),
-        "below_four_fifths": gap < 0,
-        "standard_deviations": pair["statistic"],
-        "shortfall_highest": float(n.sum() * (b - a) / both),
-        "to_four_fifths": more,
-        "flips_four_fifths": more or _changes(gap, weights, x, beyond=True),
-        "method": pair["method"],
-    }
+        **{name: pair[name] for name in ("ci_low", "ci_high", "p_value", "p_value_adjusted", "method")},
+        "ratio": pair["disparity"], "significant": bool(pair["concern"]), "standard_deviations": pair["statistic"],
+        "below_four_fifths": gap < 0, "shortfall_highest": float(n.sum() * (b - a) / both),
+        "to_four_fifths": more, "flips_four_fifths": more or _changes(gap, weights, x, beyond=True),
+    }  # fmt: skip
 
 
 def _changes(gap: Fraction, weights: Sequence[Fraction], people: Integers, *, beyond: bool = False) -> int:

@@ -12,11 +12,10 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import records
 from skfairtest.report.report import Bar, Cell, Column, Report, Table
-from skfairtest.report.sentences import equals_p, p_text, percent, ratio, span
+from skfairtest.report.sentences import p_text, percent, ratio, span
 
-UNKNOWN = "unknown"
-#: Categories that a sentence names, and that findings describe.
-NAMED, DESCRIBED = 5, 3
+#: Categories that a sentence names.
+NAMED = 5
 UNFAVORABLE = (
     "Selected are those who are predicted positive, which is not favorable here: the highest rate is that of the "
     "category that is worst off, and the rule of four fifths is meant for favorable decisions."
@@ -59,14 +58,11 @@ def impact_report(
     """Report an impact table."""
     compared = _compared(table)
     n, found = len(compared), int(compared["significant"].sum())
-    other = int((compared["significant"].astype(bool) & ~compared["below_four_fifths"].astype(bool)).sum())
     total = f"{pluralize(n, 'comparison')} with the highest rate compared"
     verdict = f"No significant disparity was detected in {total}."
     if found:
         differ = f"{found:,} {'differs' if found == 1 else 'differ'} by more than chance explains"
         verdict = f"Significant disparity: of {total}, {differ}."
-    if other:
-        verdict += f" {other:,} {'is' if other == 1 else 'are'} not below four fifths, but significant."
     verdict = f"{verdict} {next(below_sentences(table))}" if n else "No category can be compared with the highest rate."
     return Report(
         title=title,
@@ -74,7 +70,6 @@ def impact_report(
         verdict=verdict if found or not n else f"{verdict} This does not prove fairness.",
         concern=found > 0 if n else None,
         remarks=(*_few(table), about),
-        findings=tuple(_findings(compared)),
         tables=tuple(_tables(table, scoring, confidence_level)),
         notes=(*not_compared, *_explained(table, scoring, smallest_share, confidence_level)),
     )
@@ -85,26 +80,15 @@ def _compared(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def below_sentences(table: pd.DataFrame) -> Iterator[str]:
-    """Count the impact ratios below .8, and name the categories with too few people."""
+    """Count the impact ratios below .8, and name the lowest and the categories with too few people."""
     compared = _compared(table)
     n, below = len(compared), int(compared["below_four_fifths"].astype(bool).sum())
     if n:
-        many = f"{below or 'None'} of {n:,} impact ratios {'is' if below < 2 else 'are'} below .8."
-        yield many if n > 1 else f"The impact ratio is{'' if below else ' not'} below .8."
+        many = f"{below or 'None'} of {n:,} impact ratios {'is' if below < 2 else 'are'} below .8; the lowest is"
+        many = many if n > 1 else f"The impact ratio is{'' if below else ' not'} below .8:"
+        (lowest,) = records(compared.nsmallest(1, "ratio"))
+        yield f"{many} {lowest['ratio']:.3f}, of {label(lowest['category'])} ({label(lowest['feature'])})."
     yield from _few(table)
-
-
-def _findings(compared: pd.DataFrame) -> Iterator[str]:
-    below = compared.query("below_four_fifths").sort_values(["significant", "ratio"], ascending=[False, True])
-    for row in records(below.head(DESCRIBED)):
-        chance = "statistically significant" if row["significant"] else "not significant, chance may explain it"
-        yield (
-            f"{label(row['category'])} ({label(row['feature'])}): {percent(row['rate'])} selected, {row['ratio']:.3f} "
-            f"of the highest rate, {row['to_four_fifths']:,} short of four fifths; {chance} (adjusted "
-            f"{equals_p(row['p_value_adjusted'])})."
-        )
-    if len(below) > DESCRIBED:
-        yield f"{len(below) - DESCRIBED:,} more are below four fifths."
 
 
 def _few(table: pd.DataFrame) -> Iterator[str]:
@@ -128,7 +112,7 @@ def _tables(table: pd.DataFrame, scoring: bool, confidence_level: float) -> Iter
         columns = (
             Column(
                 label(feature), "name", named=True,
-                shows=lambda row: UNKNOWN if row["category"] is None else label(row["category"]),
+                shows=lambda row: "unknown" if row["category"] is None else label(row["category"]),
             ),
             Column("people", shows="n"),
             _number("share", "share", percent, under=True),

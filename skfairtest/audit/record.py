@@ -116,11 +116,12 @@ class AuditRecord(Recorded):
         """Metrics, and groupings, in which nothing could be compared, by the reason."""
         lost: dict[tuple[str, str], list[str]] = {}
         for part in self.parts:
-            for both in lost_metrics(part.excluded, part.comparisons["metric"]).items():
-                lost.setdefault(both, []).append(f"{label(both[0])} by {label(part.feature)}")
+            for reason, metrics in lost_metrics(part.excluded, part.comparisons["metric"]).items():
+                for metric in metrics:
+                    lost.setdefault((metric, reason), []).append(f"{metric} by {label(part.feature)}")
         found: dict[str, list[str]] = {}
         for (metric, reason), names in lost.items():
-            found.setdefault(reason, []).extend([label(metric)] if len(names) == len(self.parts) else names)
+            found.setdefault(reason, []).extend([metric] if len(names) == len(self.parts) else names)
         for name, reason in self.not_compared:
             found.setdefault(reason, []).append(f"by {label(name)}")
         return found

@@ -17,13 +17,12 @@ from skfairtest.comparisons.breaking import BreakingPoint, verdict_lines
 from skfairtest.report import cells
 from skfairtest.report.report import Figure, Report, Table, listed
 from skfairtest.report.sentences import (
-    ADJUSTED,
     CHANCE,
     FAMILYWISE,
+    adjustment_note,
     finding_sentence,
     metric_title,
     null_sentence,
-    p_text,
 )
 
 _FILE = files("skfairtest.audit").joinpath("methods.toml")
@@ -32,6 +31,11 @@ METHODS: dict[str, str] = {
     method["when"]: f"{method['says']} {method['citation']}"
     for method in tomllib.loads(_FILE.read_text(encoding="utf-8"))["method"]
 }
+#: How the first findings are chosen.
+RANKED = (
+    "Ranked by the interval end nearest to equality, single features first; intersections only if they are stronger by "
+    "that metric. Intervals are in parentheses, and gaps are computed before rounding."
+)
 
 
 def methods_used(record: AuditRecord) -> list[str]:
@@ -85,11 +89,9 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
             ("people", people_compared(record)),
             ("comparisons" if n > 1 else "comparison", f"{n:,}"),
             ("significant", f"{n_found:,}"),
-            ("smallest adjusted p" if n > 1 else "p", p_text(record.p_value)),
-            ("level", f"{100 * record.setup.alpha:g}%"),
         ),
         grid=audit_grid(record),
-        lead=_ranked(record, len(shown)) if shown else "",
+        lead=(RANKED if n_found else "The largest gaps observed, one for each metric and grouping:") * bool(shown),
         findings=intervals_of(record.setup, shown),
         parts=(
             *record.beside,
@@ -101,17 +103,6 @@ def audit_report(record: AuditRecord, breaking: BreakingPoint | pd.DataFrame | s
         methods=tuple(METHODS[name] for name in methods_used(record)),
         notes=tuple(legend(record)),
         reproduce=tuple(_reproducing(record)),
-    )
-
-
-def _ranked(record: AuditRecord, n_shown: int) -> str:
-    if not record.n_found:
-        return "The largest gaps observed, one for each metric and grouping:"
-    rest = record.n_found - n_shown
-    more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
-    return (
-        "Ranked by the interval end nearest to equality, single features first; intersections only if they are "
-        f"stronger by that metric. Intervals are in parentheses, and gaps are computed before rounding.{more}"
     )
 
 
@@ -130,22 +121,20 @@ def grouping(part: AuditPart) -> Report:
     """Report one grouping of the people: what was found, values by group, and all comparisons by metric."""
     setup, feature = part.setup, label(part.feature)
     ordered = cells.by_p_value(setup, part.comparisons)
-    found, total = ordered[ordered["concern"]], len(ordered)
-    lead = "No comparison shows a significant disparity; this does not prove fairness. The strongest evidence:"
-    if len(found):
-        lead = f"Significant in {len(found):,} of {pluralize(total, 'comparison')}, the strongest evidence first:"
+    n_found, total = int(ordered["concern"].sum()), len(ordered)
+    lead = "No comparison shows a significant disparity; this does not prove fairness."
+    if n_found:
+        lead = f"Significant in {n_found:,} of {pluralize(total, 'comparison')}, the strongest evidence first."
     tables = [cells.values_table(setup, part.by_group)] if len(part.by_group) else []
     for metric in dict.fromkeys(part.comparisons["metric"]):
         rows = ordered[ordered["metric"] == metric]
         counted = f"{pluralize(len(rows), 'comparison')}, {int(rows['concern'].sum()) or 'none'} significant"
         caption = f"{metric_title(metric)} by {feature}: {counted}"
-        tables.append(cells.comparisons_table(setup, rows, caption, metrics=False))
-    told = cells.records(found if len(found) else ordered.head(1))
+        tables.append(cells.comparisons_table(setup, rows, caption, first=()))
     return Report(
         title=f"By {feature}",
         lead=lead if total else "No comparison is defined: see what was left out.",
-        concern=bool(len(found)) or None,
-        findings=tuple(finding_sentence(setup, row) for row in told),
+        concern=n_found > 0 or None,
         tables=tuple(tables),
         folded=True,
     )
@@ -155,8 +144,7 @@ def _null_distribution(record: AuditRecord) -> Iterator[Report]:
     """Show the null distribution of the comparison with the strongest evidence, if it has one."""
     (part, row), histogram, title = record.leading, record.null_distribution, "What chance alone would show"
     if histogram is not None:
-        lead = record.parts[part]
-        said = finding_sentence(lead.setup, cells.records(lead.comparisons.iloc[[row]])[0])
+        said = finding_sentence(record.parts[part].setup, cells.records(record.parts[part].comparisons)[row])
         extreme = " Hatched: at least as extreme as the data." if any(histogram.extreme) else ""
         caption = f"Bars: how probable each value is if the null hypothesis holds.{extreme} Dashed: the data, "
         caption += f"{histogram.observed_text}."
@@ -194,38 +182,27 @@ def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:
 
 def legend(record: AuditRecord) -> list[str]:
     """Say what the columns of the tables are."""
-    parts, n, setup = record.parts, record.n_comparisons, record.setup
+    parts, setup = record.parts, record.setup
     methods = sorted({method for part in parts for method in part.comparisons["method"]})
-    level, familywise = f"{100 * setup.alpha:g}%", setup.adjust in FAMILYWISE
-    confidence = f"{100 * (1 - setup.alpha):g}% confidence"
+    level = f"{100 * setup.alpha:g}%"
     compared = {
         "difference": "value minus against, before rounding",
         "ratio": "value divided by against",
         "odds_ratio": "the odds of value divided by those of against, as Fisher's test estimates it",
     }[setup.disparity]
-    order = " Of two groups the one with the smaller value comes first." if setup.compare == "between_groups" else ""
-    together = f" for all {pluralize(n, 'comparison')} together" if n > 1 and familywise else ""
-    corrected = "the p itself"
-    if n > 1 and setup.adjust is not None:
-        corrected = f"p, corrected for {n:,} comparisons ({ADJUSTED[setup.adjust]})"
     lines = [
         cells.BARS,
         "people: everyone in the group. n: those over whom the value is computed; small: below 10. The interval of "
-        f"a value has {confidence} for that group alone.",
-        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
+        "a value holds for that group alone.",
+        f"{setup.disparity.replace('_', ' ')}: {compared}.",
         f"detectable: the smallest disparity, in either direction, that the comparison had an {CHANCE} of detecting; "
         f"{cells.NO_SIZE}: not even the largest one had.",
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(methods)}.",
-        f"adjusted p: {corrected}. A disparity is significant where it is at most {setup.alpha:g}.",
+        f"{adjustment_note(setup.adjust, setup.alpha)} Significant is an adjusted p of at most {setup.alpha:g}.",
     ]
-    if familywise or n == 1:
+    if setup.adjust in FAMILYWISE or record.n_comparisons == 1:
         rough = " and ".join(method for method in methods if not method.startswith(("exact", "undefined")))
         about, because = ("about ", f"; about, because {rough} p-values are approximate") if rough else ("", "")
         lines.append(f"At most {about}{level} of audits done like this report even one false positive{because}.")
-    if any(part.pools_groups for part in parts):
-        lines.append(
-            "If a group is compared with several groups together (everyone, everyone else, the rest of a parent "
-            "group), this assumes that the people in these are a random sample."
-        )
     return [*lines, *filter(None, [setup.people])]

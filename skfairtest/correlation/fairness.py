@@ -178,7 +178,6 @@ class CorrelationFairnessTest(OutcomeTest):
             Column("correlation", shows=lambda row: decimal(row["correlation"])), cells.interval(decimal), cells.P,
             cells.ADJUSTED_P, cells.VERDICT,
         )  # fmt: skip
-        families = "Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons."
         features = enumerated([label(feature) for feature in dict.fromkeys(self.comparisons_["feature"])])
         return Report(
             title=f"Correlation of {self._outcome} with {features}",
@@ -194,7 +193,7 @@ class CorrelationFairnessTest(OutcomeTest):
             ),
             tables=(Table.of(columns, cells.barred(rows, at="correlation"), "Comparisons", few=cells.SHOWN),),
             left_out=cells.excluded_tables(self.excluded_),
-            notes=(adjustment_note(setup.adjust, setup.alpha, "feature"), *([families] if within else [])),
+            notes=(adjustment_note(setup.adjust, setup.alpha, "feature", strata=setup.controls),),
         )  # fmt: skip
 
     def _check(self) -> tuple[Settings, None]:

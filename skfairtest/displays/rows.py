@@ -19,6 +19,7 @@ from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.displays.base import GroupDisplay, canvas, comparison_name, finish, parts_of, plain_ticks
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.paired.fairness import PairedFairnessTest
+from skfairtest.paired.report import models_frame
 from skfairtest.report.cells import by_p_value, pooled_first, records
 from skfairtest.report.draw import BLUE, GREY, ORANGE, PALE, scale_ends
 from skfairtest.report.report import NOT_CERTIFIED
@@ -186,15 +187,14 @@ def _of_groups(test: Any) -> Read:
 def _of_models(test: PairedFairnessTest) -> Read:
     if not len(test.disparities_):  # models are compared in one group
         return _of_groups(test)
-    found = test._words()
-    frame, shares = found.frame, {True} if set(found.frame["metric"]) <= set(test._shares) else set()
-    rows = records(frame.assign(concern=frame["concern"] != found.sizes))
+    setup, frame, sizes = test._setup, models_frame(test), test.alternative == "fairer"
+    rows = records(frame.assign(concern=frame["concern"] != sizes))
     said = {
-        "axis": f"{'size of the ' * found.sizes}disparity{{}}: from model A (hollow) to model B",
-        "models": tuple(frame[value].to_numpy(dtype=float) for value in ("value_a", "value_b")),
-        "meanings": ("certified", NOT_CERTIFIED) if found.sizes else MEANINGS,
+        "axis": f"{'size of the ' * sizes}disparity{{}}: from model A (hollow) to model B",
+        "models": tuple(frame[value].to_numpy(dtype=float) for value in ("value_other", "value_group")),
+        "meanings": ("certified", NOT_CERTIFIED) if sizes else MEANINGS,
     }
-    return rows, list(map(found.compared, rows)), shares, said
+    return rows, [comparison_name(setup, row) for row in rows], {setup.is_share(row["metric"]) for row in rows}, said
 
 
 def _of_scan(scan: SubgroupScan) -> Read:

@@ -9,37 +9,40 @@ from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.breaking import verdict_lines
 from skfairtest.comparisons.orientation import oriented
 from skfairtest.report import cells, sentences
-from skfairtest.report.report import Report
-from skfairtest.report.sentences import Setup, finding_sentence, metric_title
+from skfairtest.report.report import Report, listed
 
 
-def group_title(test: Any) -> str:
-    """Name the metrics and the features of a fitted `FairnessTest`."""
-    metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(test.comparisons_["metric"])])
-    return f"{metrics} by {label(test._setup.features)}"
+def groups_report(test: Any, verdict: str, **filled: Any) -> Report:
+    """The report of a test of groups: its verdict and what it fills in, with what all such tests have."""
+    setup, tested = test._setup, test.comparisons_
+    metrics = enumerated([sentences.metric_title(metric) for metric in dict.fromkeys(tested["metric"])])
+    lost, strata = sentences.lost_metrics(test.excluded_, tested["metric"]), label(setup.controls)
+    alike = cells.homogeneity_sentences(setup, test.homogeneity_, tested)
+    return Report(
+        title=f"{metrics} by {label(setup.features)}",
+        verdict=verdict + sentences.not_tested(lost),
+        concern=test.concern_,
+        parts=listed(f"Is the disparity the same in every {strata}?", alike),
+        left_out=cells.excluded_tables(test.excluded_),
+        notes=tuple(_notes(test, setup, tested)),
+        **filled,
+    )
 
 
 def group_report(test: Any) -> Report:
     """The report of a fitted `FairnessTest`: the verdict, the leading finding, null hypotheses, and tables."""
     setup, tested = test._setup, test.comparisons_
     ordered = cells.pooled_first(cells.by_p_value(setup, oriented(setup, tested)))
-    verdict = sentences.verdict_sentence(setup, tested, test.p_value_, concern=test.concern_)
-    return Report(
-        title=group_title(test),
-        verdict=verdict + sentences.untested_metrics(test.excluded_, tested["metric"]),
-        concern=test.concern_,
+    return groups_report(
+        test,
+        sentences.verdict_sentence(setup, tested, test.p_value_, concern=test.concern_),
         remarks=tuple(_remarks(test, setup, cells.records(ordered[ordered["stratum"].notna()]))),
         hypotheses=tuple(sentences.null_sentence(setup, metric) for metric in dict.fromkeys(tested["metric"])),
         tables=(cells.values_table(setup, test._values), cells.comparisons_table(setup, ordered, "Comparisons")),
-        parts=cells.homogeneity_part(setup, test.homogeneity_, tested),
-        left_out=cells.excluded_tables(test.excluded_),
-        notes=notes(setup, tested)
-        + ("Averages over strata have the weights that strata_weights gives.",)
-        * (getattr(test, "strata_weights", None) is not None),
     )
 
 
-def _remarks(test: Any, setup: Setup, strata: list[dict[str, Any]]) -> Iterator[str]:
+def _remarks(test: Any, setup: sentences.Setup, strata: list[dict[str, Any]]) -> Iterator[str]:
     """Say what the comparison with the strongest evidence found, and what else belongs to the verdict."""
     lead = cells.records(test.comparisons_)[test._leading]
     shown = cells.records(oriented(setup, test.comparisons_))[test._leading]
@@ -51,11 +54,10 @@ def _remarks(test: Any, setup: Setup, strata: list[dict[str, Any]]) -> Iterator[
         return sentences.span(how.disparity, row["ci_low"], row["ci_high"], setup.open_ends(row))
 
     if test._summary:
-        equality = (float(setup.is_ratio(lead["metric"])),) if test.p_value_ <= setup.alpha else ()
         low, high = test.confidence_interval_
-        inside = sentences.span(how.disparity, low, high, equality) or "no interval"
-        yield f"{metric_title(test._summary)} is {how.disparity(test.disparity_)}{how.unit} ({inside})."
-    yield finding_sentence(setup, shown)
+        inside = sentences.span(how.disparity, low, high, setup.open_ends(lead)) or "no interval"
+        yield f"{sentences.metric_title(test._summary)} is {how.disparity(test.disparity_)}{how.unit} ({inside})."
+    yield sentences.finding_sentence(setup, shown)
     if hasattr(test, "equivalence_interval_"):
         level = f"{100 * (1 - 2 * setup.alpha):g}%"
         yield f"Its {level} interval, which the test of equivalence inverts, is {limits(test.equivalence_interval_)}."
@@ -65,20 +67,20 @@ def _remarks(test: Any, setup: Setup, strata: list[dict[str, Any]]) -> Iterator[
     yield from verdict_lines(setup, test._breaking)
     yield from filter(None, [setup.unknown, *sentences.sampling_error(test.p_value_interval_)])
     yield from cells.counted(strata, within=setup.controls)
-    yield from [finding_sentence(setup, row) for row in strata if row["concern"]][:1]
+    yield from [sentences.finding_sentence(setup, row) for row in strata if row["concern"]][:1]
 
 
-def notes(setup: Setup, comparisons: pd.DataFrame) -> tuple[str, ...]:
+def _notes(test: Any, setup: sentences.Setup, comparisons: pd.DataFrame) -> Iterator[str]:
     """Explain the columns: what intervals are, how p-values were adjusted, and what they were computed from."""
-    adjusted = sentences.adjustment_note(setup.adjust, setup.alpha, intervals=bool(comparisons["ci_low"].notna().any()))
-    families = (
-        f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, each "
-        "adjusted by itself; the former decide."
-    )
+    intervals, strata = bool(comparisons["ci_low"].notna().any()), setup.controls
+    adjusted = sentences.adjustment_note(setup.adjust, setup.alpha, intervals=intervals, strata=strata)
+    yield f"{adjusted} Gaps are computed before rounding."
     names = {
         "exact unconditional": f"{'Chan' if setup.margin_bounds else 'Boschloo'}'s exact test",
         "exact conditional": "the exact test given each stratum's totals" if setup.controls else "Fisher's exact test",
     }
+    yield from filter(None, [setup.people])
     used = [f"{names[each]} ({each})" if each in names else each for each in sorted(set(comparisons["method"]))]
-    lines = f"{adjusted} Gaps are computed before rounding.", setup.people, setup.controls and families
-    return (*filter(None, lines), f"Test: {', '.join(used)}.")
+    yield f"Test: {', '.join(used)}."
+    if getattr(test, "strata_weights", None) is not None:
+        yield "Averages over strata have the weights that strata_weights gives."

@@ -1,5 +1,6 @@
 """The report of the test of individual fairness."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from skfairtest._utils.text import label, pluralize
@@ -23,24 +24,20 @@ NO_TRACE = (
     "This is neither a pass nor a failure: a metric that is known (Projection, a matrix) can be tested on the same "
     "people."
 )
-NOTHING_FOUND = "No violation of individual fairness was found"
 NO_PROOF = "This does not prove that there is none: another fair metric, more steps or a better search may find one."
 
 
-def _shown(value: Any) -> str:
-    return number(value) if isinstance(value, float) else label("none" if value is None else value)
-
-
 def _column(name: str) -> Column:
-    kind = "name" if name in ("person", "feature") else "number"
-    return Column(name.replace("_", " "), kind, shows=lambda row: _shown(row[name]))
+    def shown(row: Mapping[str, Any]) -> str:
+        return number(row[name]) if isinstance(row[name], float) else label("none" if row[name] is None else row[name])
+
+    return Column(name.replace("_", " "), "name" if name in ("person", "feature") else "number", shows=shown)
 
 
 def individual_report(test: Any) -> Report:
     """The report of a fitted `IndividualFairnessTest`: verdict, null hypothesis, method, and who is worst off."""
     setup, run = test._statistic, test.solver_report_
     title = f"Individual fairness of {label(type(test._model.estimator).__name__)}"
-    interval = f"{100 * setup.confidence_level:g}% interval"
     traces = []
     for row in records(test.traces_):
         evidence = f"{row['measure']} {row['value']:.2f} out of fold, {equals_p(row['p_value'])}"
@@ -49,10 +46,10 @@ def individual_report(test: Any) -> Report:
         untested = f"Individual fairness was not tested: {'; '.join(traces)}."
         return Report(title=title, verdict=untested, remarks=(NO_TRACE,))
     says, (low, high) = STATISTICS[setup.statistic], map(number, test.confidence_interval_)
-    verdict = "Similar people are treated differently" if test.concern_ else NOTHING_FOUND
+    verdict = ("No violation of individual fairness was found", "Similar people are treated differently")[test.concern_]
     if outside := run["n_people_outside"]:
         verdict += f" ({outside:,} of {test.n_samples_:,} unfair examples lie beyond the range of the people tested)"
-    verdict += f": {says.format(number(test.statistic_))} ({interval} {low} to "
+    verdict += f": {says.format(number(test.statistic_))} ({100 * setup.confidence_level:g}% interval {low} to "
     verdict += f"{high}, at least {number(test.lower_bound_)}), where {setup.tolerance:g} is tolerated, "
     columns = [_column(name) for name in ("person", "loss_ratio", "feature", "before", "after", "loss_increase")]
     changes = [_column(name) for name in ("feature", "change", "n_people", "mean_change", "worse")]

@@ -24,11 +24,11 @@ from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.multiplicity import extreme_disparity, holm
 from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.paired.measure import MODELS, Paired, compare_in_one_group, counts_of, paired
-from skfairtest.paired.report import TwoModels, models_table, paired_report
+from skfairtest.paired.report import paired_report
 from skfairtest.paired.statistics import not_worse
 from skfairtest.readers import check_classes, classes_of, is_label, one_column, predictions_from_X
 from skfairtest.readers.containers import is_table, split_table
-from skfairtest.report.cells import records
+from skfairtest.report import cells
 from skfairtest.report.mixin import Pages, library_versions, positive_label
 from skfairtest.report.report import Column, Report
 from skfairtest.report.sentences import equals_p, number, p_text, percent, points, span
@@ -367,26 +367,23 @@ class PairedFairnessTest(FairnessTest):
         measured, sample = result.by_metric.values(), result.sample
         models, of_both = zip(*(made.further for made in measured), strict=True)
         assert sample is not None
-        # In one group metrics are rates.
-        self._shares = tuple(metric.name for metric in result.metrics if getattr(metric, "is_share", True))
+        shares = {metric.name for metric in result.metrics if getattr(metric, "is_share", True)}
         kind = "change"
         if self.alternative == "fairer":
             kind = "sizes"
             del self.equivalence_interval_
         if len(self.groups_) == 1:
             kind, self._setup = "one group", replace(self._setup, features="model", names=())
-        self._setup = replace(self._setup, models=kind)
+        described = {name: text for name, text in self._setup.descriptions.items() if name not in shares}
+        self._setup = replace(self._setup, models=kind, descriptions=described)
         a, b = np.concatenate([values[:, sample.sizes > 0] for values in models], axis=1)
         self.by_model_ = self._values[["metric", "stratum", "group", "n"]].assign(value_a=a, value_b=b)
         a, b = np.concatenate(of_both).T
         rows = self.comparisons_.head(len(a))[["metric", "group", "other", "stratum"]]
         self.disparities_ = rows.assign(disparity_a=a, disparity_b=b, difference=b - a)
 
-    def _words(self, names: tuple[str, str] = ("model A", "model B")) -> TwoModels:
-        return TwoModels(self, names)
-
     def _made(self) -> Report:
-        return paired_report(self._words())
+        return paired_report(self)
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes, truth = classes_of(self.estimator_b), getattr(sample.columns.get("y_true"), "levels", ())
@@ -461,31 +458,24 @@ class ModelComparison(Pages):
 
     def _whole(self) -> Report:
         """The report of each candidate, and above several of them what they show together."""
-        tests = self.tests
-        found = {name: test._words((self.baseline, name)) for name, test in tests.items()}
-        parts = [replace(paired_report(one), title=label(name)) for name, one in found.items()]
+        made = {name: paired_report(test, self.baseline, name) for name, test in self.tests.items()}
+        parts = tuple(replace(report, title=label(name)) for name, report in made.items())
         alone = len(parts) == 1 and self.accuracy_margin is None
-        made = parts[0] if alone else replace(self._together(found), parts=tuple(parts))
-        cautions = dict.fromkeys(f"Caution: {caution}" for test in tests.values() for caution in test._cautions)
-        first = next(iter(tests.values()))
+        report = parts[0] if alone else replace(self._together(made), parts=parts)
+        cautions = dict.fromkeys(f"Caution: {caution}" for test in self.tests.values() for caution in test._cautions)
+        first = next(iter(self.tests.values()))
         labels = positive_label(first.pos_label_, None, first.negative_labels_)
         title = f"Models compared with {label(self.baseline)}"
-        return replace(made, title=title, remarks=(*labels, *cautions, *made.remarks))
+        return replace(report, title=title, remarks=(*labels, *cautions, *report.remarks))
 
-    def _together(self, found: Mapping[str, TwoModels]) -> Report:
-        results, fairer = self.results, self.alternative == "fairer"
-        names, adjusted = [str(name) for name in results.index[results["significant"]]], results["p_value_adjusted"]
-        verb = (
-            ("is", "are")[len(names) > 1],
-            ("significantly different, in a disparity, from", "certified, compared with")[fairer],
-        )
+    def _together(self, made: Mapping[str, Report]) -> Report:
+        results, fairer, n, margin = self.results, self.alternative == "fairer", len(self.results), self.accuracy_margin
+        names, adjusted = results.index[results["significant"]].tolist(), results["p_value_adjusted"]
+        verb = ("is", "are")[len(names) > 1]
+        how = "certified, compared with" if fairer else "significantly different, in a disparity, from"
         p = equals_p(adjusted.max() if fairer else adjusted.min())
-        told = f"{enumerated([*map(label, names)]) if names else 'none'} {' '.join(verb)} {label(self.baseline)}"
-        columns = {"disparity_a": "value_a", "disparity_b": "value_b", "difference": "disparity"}
-        frame = results.rename(columns=columns).assign(concern=results["significant"] != fairer, stratum=None)
-        words = next(iter(self.tests.values()))._words((self.baseline, "candidate"))
-        caption, first = "The strongest evidence about each candidate", Column("candidate", "name", shows="candidate")
-        remarks, n, margin = [TOGETHER], len(results), self.accuracy_margin
+        told = f"{enumerated([*map(label, names)]) if names else 'none'} {verb} {how} {label(self.baseline)}"
+        remarks = [TOGETHER]
         if margin is not None:
             lower = f"lower by {points(margin)} points or more" if margin else "the same or lower"
             remarks.append(
@@ -500,26 +490,38 @@ class ModelComparison(Pages):
                 "beat the best of them on these people, by a measure that was fixed before. This does not hold for an "
                 "adaptive search, whose trials depend on earlier ones."
             )
-        shares = words.test._shares
-        more = [
-            Column(
-                "interval of the candidate",
-                shows=lambda row: span(
-                    points if row["metric"] in shares else number, row["disparity_b_low"], row["disparity_b_high"]
-                ),
-            )
-        ]
+        setup, renamed = (
+            next(iter(self.tests.values()))._setup,
+            {"disparity_b": "value_group", "disparity_a": "value_other"},
+        )
+        frame = results.rename(columns={**renamed, "difference": "disparity"}).reset_index()
+        frame = frame.assign(concern=frame["significant"] != fairer, stratum=None)
+        frame = frame.assign(ci_low=-np.inf) if fairer else frame
+
+        def limits(row: Mapping[str, Any]) -> str:
+            write = points if setup.is_share(row["metric"]) else number
+            return span(write, row["disparity_b_low"], row["disparity_b_high"])
+
+        more = [Column("interval of the candidate", shows=limits)]
         if margin is not None:
-            more.append(
-                Column("accuracies", shows=lambda row: " and ".join(percent(row[f"accuracy_{m}"]) for m in "ab"))
-            )
+            both = ("accuracy_a", "accuracy_b")
+            more.append(Column("accuracies", shows=lambda row: " and ".join(percent(row[name]) for name in both)))
             more.append(Column("p of accuracy", shows=lambda row: p_text(row["p_value_accuracy"])))
+        first, values = Column("candidate", "name", shows="candidate"), ("candidate", label(self.baseline))
+        table = cells.comparisons_table(
+            setup,
+            frame,
+            "The strongest evidence about each candidate",
+            first=(first, cells.METRIC),
+            values=values,
+            more=more,
+        )
         return Report(
             verdict=f"Of {pluralize(n, 'candidate')}, {told} ({'largest' if fairer else 'smallest'} adjusted {p}).",
             concern=self.concern_,
             remarks=tuple(remarks),
-            findings=tuple(one.verdict for name, one in found.items() if one.test.concern_ != fairer and name in names),
-            tables=(models_table(words, records(frame.reset_index()), caption, first, *more),),
+            findings=tuple(made[name].verdict for name in names if self.tests[name].concern_ != fairer),
+            tables=(table,),
         )
 
 
@@ -686,6 +688,6 @@ def _limits_of_b(test: PairedFairnessTest, sample: Sample, row: pd.Series) -> tu
     alone = FairnessTest(test.estimator_b, **shared)
     alone._fit_sample(replace(sample, columns=columns), *alone._check(), test._seed(), "")
     same = ("metric", "group", "other", "stratum")
-    made = next(one for one in records(alone.comparisons_) if all(one[name] == row[name] for name in same))
+    made = next(one for one in cells.records(alone.comparisons_) if all(one[name] == row[name] for name in same))
     value, low, high = made["disparity"], made["ci_low"], made["ci_high"]
     return extreme_disparity([value], [low], [high], "difference")[1:] if test.alternative == "fairer" else (low, high)

@@ -1,150 +1,90 @@
-"""The sentences and the report of a comparison of two models, those of `PairedFairnessTest` and `compare_models`."""
+"""The report of a comparison of two models, that of `PairedFairnessTest` and of each candidate of `compare_models`."""
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.group.report import group_title
-from skfairtest.group.report import notes as group_notes
+from skfairtest.group.report import groups_report
 from skfairtest.report import cells, sentences
-from skfairtest.report.report import Cell, Column, Report, Table, bars
-from skfairtest.report.sentences import equals_p, metric_title, number, percent, points, smallest_p
+from skfairtest.report.report import Column, Report, Table
+from skfairtest.report.sentences import equals_p, number, written
 
 
-class TwoModels:
-    """A fitted comparison of two models in words, with names for the models."""
-
-    def __init__(self, test: Any, names: tuple[str, str]) -> None:
-        self.test, self.setup, self.labels = test, test._setup, (label(names[0]), label(names[1]))
-        #: Whether values are sizes of disparities, or rates of one group; otherwise they are disparities.
-        self.sizes, self.one_group = self.setup.models == "sizes", self.setup.models == "one group"
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The comparisons with the values under both models, those with the strongest evidence first."""
-        changes = self.setup.models == "change"
-        names = ["disparity_a", "disparity_b"] if changes else ["value_other", "value_group"]
-        a, b = (self.test.disparities_ if changes else self.test.comparisons_)[names].to_numpy(dtype=float).T
-        frame = self.test.comparisons_.assign(value_a=a, value_b=b)
-        frame = frame.assign(group=self.test.groups_[0]) if self.one_group else frame
-        ordered = cells.by_p_value(self.setup, frame)
-        return cells.pooled_first(ordered.iloc[::-1] if self.sizes else ordered)
-
-    def compared(self, row: Mapping[str, Any]) -> str:
-        """The name of a comparison."""
-        joint = "and" if self.sizes else "minus"
-        name = label(row["group"]) if self.one_group else f"{label(row['group'])} {joint} {label(row['other'])}"
-        return name if row["stratum"] is None else f"{name}, in {label(row['stratum'])}"
-
-    def text(self, row: Mapping[str, Any], name: str, unit: str = "") -> str:
-        """Write a value of a row: of shares in percentage points, or in percent if it is the rate of one group."""
-        if row["metric"] not in self.test._shares:
-            return number(row[name])
-        return percent(row[name]) if self.one_group and name.startswith("value") else f"{points(row[name])}{unit}"
-
-    def limits(self, row: Mapping[str, Any]) -> str:
-        """Write the interval of a difference, or the upper limit of a difference of sizes."""
-        if self.sizes:
-            return "" if pd.isna(row["ci_high"]) else f"at most {self.text(row, 'ci_high')}"
-        return cells.difference_span(points if row["metric"] in self.test._shares else number, row)
-
-    def sentence(self, row: Mapping[str, Any]) -> str:
-        """Say what both values are, and how they differ."""
-        a, b, gap = (self.text(row, name, " points") for name in ("value_a", "value_b", "disparity"))
-        return (
-            f"{metric_title(row['metric'])}, {self.compared(row)}: {'disparity in size ' * self.sizes}{a} under "
-            f"{self.labels[0]} and {b} under {self.labels[1]}, a difference of {gap} "
-            f"({self.limits(row) or 'no interval'}, adjusted {equals_p(row['p_value_adjusted'])})."
-        )
-
-    @property
-    def verdict(self) -> str:
-        """Whether the models differ, in a sentence or two."""
-        rows, (a, b), by = cells.records(self.frame), self.labels, label(self.setup.features)
-        rows = [row for row in rows if row["stratum"] is None]
-        compared, (_, margin) = pluralize(len(rows), "comparison"), self.setup.margin_bounds or (0.0, 0.0)
-        if self.sizes:
-            larger = f", or larger by less than {number(margin)}," if margin else ""
-            where = f"in every one of {compared}" if len(rows) > 1 else "in the one comparison"
-            said = f"{where} the disparity by {by} is smaller{larger} under {b}"
-            said = f"{said} (largest {equals_p(self.test.p_value_)})."
-            shown = f"Certified at {100 * (1 - self.setup.alpha):g}%: {said}"
-            return f"Not certified: it was not shown that {said}" if self.test.concern_ else shown
-        what, p = "rates" if self.one_group else f"disparities by {by}", smallest_p(self.test.p_value_, len(rows))
-        if not self.test.concern_:
-            none = f"No significant difference between the models' {what} was detected in {compared} ({p})."
-            return f"{none} This does not prove that they are the same: see the intervals."
-        differ = [row for row in rows if row["concern"]]
-        smaller = sum(abs(row["value_b"]) < abs(row["value_a"]) for row in differ)
-        fairer = "" if self.one_group else f"; the disparity is smaller in size under {b} in {smaller:,} of these"
-        return f"Significant difference between {a} and {b} in {len(differ):,} of {compared} ({p}){fairer}."
-
-    def null_sentence(self, metric: str) -> str:
-        """State the null hypothesis of one metric's comparisons."""
-        setup, (a, b), (_, margin) = self.setup, self.labels, self.setup.margin_bounds or (0.0, 0.0)
-        larger = f"larger in size by {number(margin)} or more" if margin else "as large in size or larger"
-        ways = {"greater": "not greater", "less": "not less", "equivalence": larger}
-        how = f"{ways[setup.alternative]} under {b} than under {a}" if setup.alternative in ways else SAME
-        happens, among = setup.told(metric)
-        what = (
-            f"among {among}, the share who {happens}" if self.one_group else f"the disparity by {label(setup.features)}"
-        )
-        return f"{label(metric)}: {what} is {how}{f', within every {label(setup.controls)}' * bool(setup.controls)}"
+def models_frame(test: Any) -> pd.DataFrame:
+    """The comparisons with disparities under B as values and under A as others, the strongest evidence first."""
+    frame, sizes = test.comparisons_, test._setup.models == "sizes"
+    if test._setup.models == "change":
+        of_both = test.disparities_
+        frame = frame.assign(value_group=of_both["disparity_b"], value_other=of_both["disparity_a"])
+    ordered = cells.by_p_value(test._setup, frame)
+    return cells.pooled_first(ordered.iloc[::-1] if sizes else ordered)
 
 
-SAME = "the same under both models"
+def _verdict(test: Any, a: str, b: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    setup, n, by = test._setup, len(rows), label(test._setup.features)
+    compared, p = pluralize(n, "comparison"), sentences.smallest_p(test.p_value_, n)
+    if setup.models == "sizes":
+        where = f"in every one of {compared}" if n > 1 else "in the one comparison"
+        larger = f", or larger by less than {number(margin)}," if (margin := setup.margin_bounds[1]) else ""
+        said = f"{where} the disparity by {by} is smaller{larger} under {b} (largest {equals_p(test.p_value_)})."
+        certified = f"Certified at {100 * (1 - setup.alpha):g}%: {said}"
+        return f"Not certified: it was not shown that {said}" if test.concern_ else certified
+    if not test.concern_:
+        what = f"disparities by {by}" if setup.models == "change" else "rates"
+        none = f"No significant difference between the models' {what} was detected in {compared} ({p})."
+        return f"{none} This does not prove that they are the same: see the intervals."
+    smaller = [abs(row["value_group"]) < abs(row["value_other"]) for row in rows if row["concern"]]
+    fairer = f"; the disparity is smaller in size under {b} in {sum(smaller):,} of these"
+    differ = f"Significant difference between {a} and {b} in {len(smaller):,} of {compared} ({p})"
+    return f"{differ}{fairer * (setup.models == 'change')}."
 
 
-def paired_report(found: TwoModels) -> Report:
-    """The report of a fitted `PairedFairnessTest`."""
-    test, setup, rows = found.test, found.setup, cells.records(found.frame)
-
-    def rate(name: str, row: Mapping[str, Any]) -> str:
-        return (percent if row["metric"] in test._shares else number)(row[name])
-
-    models = (Column(a, named=True, shows=partial(rate, f"value_{b}")) for a, b in zip(found.labels, "ab", strict=True))
-    keys = [cells.METRIC, cells.GROUP, cells.stratum(setup.controls), Column("people", shows="n")]
-    caption, by_model = "Values under both models", cells.records(test.by_model_)
-    return Report(
-        title=f"Two models: {group_title(test)}",
-        verdict=found.verdict + sentences.untested_metrics(test.excluded_, test.comparisons_["metric"]),
-        concern=test.concern_,
-        remarks=tuple(sentences.sampling_error(test.p_value_interval_)),
-        findings=tuple(map(found.sentence, [row for row in rows if row["concern"]] or rows[:3])),
-        hypotheses=tuple(map(found.null_sentence, dict.fromkeys(row["metric"] for row in rows))),
-        tables=(
-            models_table(found, rows, "Disparities under both models", False),
-            Table.of([*keys, *models], by_model, caption, None, few=cells.SHOWN),
-        ),
-        parts=cells.homogeneity_part(setup, test.homogeneity_, test.comparisons_),
-        left_out=cells.excluded_tables(test.excluded_),
-        notes=group_notes(setup, test.comparisons_),
+def _finding(test: Any, a: str, b: str, row: Mapping[str, Any]) -> str:
+    setup, how = test._setup, written(test._setup, row)
+    inside = sentences.span(how.disparity, row["ci_low"], row["ci_high"], setup.open_ends(row)) or "no interval"
+    pair = {"change": "{} minus {}", "sizes": "size of the gap between {} and {}"}.get(
+        setup.models, label(test.groups_[0])
+    )
+    whom = pair.format(label(row["group"]), cells.compared_with(setup.compare, row))
+    where = "" if row["stratum"] is None else f", in {label(row['stratum'])}"
+    unit = how.unit * (setup.models != "one group")
+    return (
+        f"{sentences.metric_title(row['metric'])}, {whom}{where}: {how.value(row['value_other'])}{unit} under {a} and "
+        f"{how.value(row['value_group'])}{unit} under {b}, a difference of {how.disparity(row['disparity'])}{how.unit} "
+        f"({inside}, adjusted {equals_p(row['p_value_adjusted'])})."
     )
 
 
-def models_table(
-    found: TwoModels, rows: Sequence[Mapping[str, Any]], caption: str, first: Column | bool, *more: Column
-) -> Table:
-    """Write comparisons of two models, each with a line from one to the other."""
-    (a, b), sizes = found.labels, found.sizes
-    ends = [(min(one), one[1], max(one), one[0]) for one in ((row["value_a"], row["value_b"]) for row in rows)]
-    judged = ["" if row["concern"] == sizes else "certified" if sizes else "significant" for row in rows]
-    kinds = ["significant" * bool(each) for each in judged]
-    drawn = bars(ends, math.nan if found.one_group else 0.0, kinds=kinds)
-    models = zip(found.labels, ("value_a", "value_b"), strict=True)
-    columns = (
-        first, cells.METRIC, cells.GROUP, not found.one_group and cells.COMPARED_WITH,
-        bool(found.setup.controls) and cells.STRATUM,
-        *(Column(model, named=True, shows=partial(found.text, name=value)) for model, value in models),
-        Column("difference", shows=lambda row: Cell(found.text(row, "disparity"), bar=row["bar"])),
-        Column("interval", shows=found.limits), *more, cells.P, cells.ADJUSTED_P,
-        Column("verdict", "mark", shows="judged"),
-    )  # fmt: skip
-    shown = [{**row, "bar": bar, "judged": each} for row, bar, each in zip(rows, drawn, judged, strict=True)]
-    unit = "; those of shares in percentage points" * (bool(found.test._shares) > found.one_group)
-    note = f"Each line runs from {a} (hollow circle) to {b}; the vertical line is equality."
-    return Table.of(columns, shown, f"{caption}{unit}", "judged", few=cells.SHOWN, notes=(note,))
+def paired_report(test: Any, a: str = "model A", b: str = "model B") -> Report:
+    """The report of a fitted `PairedFairnessTest`, with names for the models."""
+    setup, frame, a, b = test._setup, models_frame(test), label(a), label(b)
+    frame = frame.assign(ci_low=-np.inf) if setup.models == "sizes" else frame  # sizes have an upper limit alone
+    rows, margin = cells.records(frame), (setup.margin_bounds or (0.0, 0.0))[1]
+    larger = f"larger in size by {number(margin)} or more" if margin else "as large in size or larger"
+    way = {"greater": "not greater", "less": "not less", "equivalence": larger}.get(setup.alternative)
+    same = f"{way} under {b} than under {a}" if way else "the same under both models"
+    what = "its value" if setup.models == "one group" else f"the disparity by {label(setup.features)}"
+    same += f", within every {label(setup.controls)}" * bool(setup.controls)
+
+    def rate(row: Mapping[str, Any], model: str) -> str:
+        return (sentences.percent if setup.is_share(row["metric"]) else number)(row[f"value_{model}"])
+
+    models = [Column(name, named=True, shows=partial(rate, model=model)) for name, model in ((a, "a"), (b, "b"))]
+    columns = (cells.METRIC, cells.GROUP, cells.stratum(setup.controls), Column("people", shows="n"), *models)
+    made = groups_report(
+        test,
+        _verdict(test, a, b, [row for row in rows if row["stratum"] is None]),
+        remarks=tuple(sentences.sampling_error(test.p_value_interval_)),
+        findings=tuple(_finding(test, a, b, row) for row in [row for row in rows if row["concern"]] or rows[:3]),
+        hypotheses=tuple(f"{label(metric)}: {what} is {same}" for metric in dict.fromkeys(frame["metric"])),
+        tables=(
+            cells.comparisons_table(setup, frame, "Disparities under both models", values=(b, a)),
+            Table.of(columns, cells.records(test.by_model_), "Values under both models", None, few=cells.SHOWN),
+        ),
+    )
+    return replace(made, title=f"Two models: {made.title}")

@@ -10,12 +10,11 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report import sentences
-from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Report, Table, bars, listed
+from skfairtest.report.report import NOT_CERTIFIED, Cell, Column, Table, bars
 
 METRIC = Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"]))
 FEATURE = Column("feature", "name", shows="feature")
 GROUP, COMPARED_WITH = Column("group", "name", shows="group"), Column("compared with", "name", shows="other")
-STRATUM, REASON = Column("stratum", "name", shows="stratum"), Column("reason", "word", shows="reason")
 P = Column("p", shows=lambda row: sentences.p_text(row["p_value"]))
 ADJUSTED_P = Column("adjusted p", shows=lambda row: sentences.p_text(row["p_value_adjusted"]))
 VERDICT = Column("verdict", "mark", shows=lambda row: "significant" if row["concern"] else "")
@@ -145,8 +144,9 @@ def barred(
 
 
 def comparisons_table(
-    setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = True
-) -> Table:
+    setup: sentences.Setup, comparisons: pd.DataFrame, caption: str, *, first: Sequence[Column] = (METRIC,),
+    values: tuple[str, str] = ("value", "against"), more: Sequence[Column] = (),
+) -> Table:  # fmt: skip
     """Write comparisons, in the order given."""
     audited = "minimum_detectable" in comparisons
     compared = set(comparisons["metric"])
@@ -175,12 +175,12 @@ def comparisons_table(
         return "" if np.isnan(size) else NO_SIZE if np.isinf(size) else gap(row, size)
 
     columns = (
-        metrics and METRIC, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
+        *first, replace(GROUP, shows=of(lambda row: label(row["group"]), "all groups")),
         replace(COMPARED_WITH, shows=of(partial(compared_with, setup.compare))),
-        stratum(setup.controls), Column("value", shows=of(lambda row: row["how"].value(row["value_group"]))),
-        Column("against", shows=of(lambda row: row["how"].value(row["value_other"]))),
+        stratum(setup.controls), Column(values[0], shows=of(lambda row: row["how"].value(row["value_group"]))),
+        Column(values[1], shows=of(lambda row: row["how"].value(row["value_other"]))),
         Column(f"{' or '.join(kinds)}{unit}", shows=lambda row: gap(row, row["disparity"])),
-        Column("interval", under="", shows=interval), P, ADJUSTED_P,
+        Column("interval", under="", shows=interval), *more, P, ADJUSTED_P,
         audited and Column(f"detectable{unit}", shows=detectable), Column("verdict", "mark", shows="verdict"),
     )  # fmt: skip
     few = SHOWN if not audited else min(MOST, max(FEW, int(comparisons["concern"].sum())))
@@ -191,20 +191,12 @@ def excluded_tables(excluded: pd.DataFrame, caption: str = "Left out") -> tuple[
     """Write what was left out and why, if anything was."""
     fields = {
         "metric": Column("metric", "name", shows=lambda row: sentences.metric_title(row["metric"] or "all")),
-        "feature": FEATURE, "group": GROUP, "stratum": STRATUM,
+        "feature": FEATURE, "group": GROUP, "stratum": Column("stratum", "name", shows="stratum"),
         "n": Column("people", shows="n"), "n_effective": Column("n", shows="n_effective"),
-        "comparisons": Column("comparisons", shows="comparisons"), "reason": REASON,
+        "comparisons": Column("comparisons", shows="comparisons"), "reason": Column("reason", "word", shows="reason"),
     }  # fmt: skip
     columns = [column for name, column in fields.items() if name in excluded and excluded[name].notna().any()]
     return (Table.of(columns, records(excluded), caption, None),) if len(excluded) else ()
-
-
-def homogeneity_part(
-    setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame
-) -> tuple[Report, ...]:
-    """Report whether disparities are the same in every stratum; nothing where there are no strata."""
-    title = f"Is the disparity the same in every {label(setup.controls)}?"
-    return listed(title, homogeneity_sentences(setup, homogeneity, comparisons))
 
 
 def homogeneity_sentences(setup: sentences.Setup, homogeneity: pd.DataFrame, comparisons: pd.DataFrame) -> list[str]:

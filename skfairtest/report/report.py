@@ -28,20 +28,19 @@ class Bar(Recorded):
     high: float
     null: float = math.nan
     kind: str = ""
-    start: float = math.nan
 
 
 def bars(
-    ends: Sequence[Sequence[float]], null: float = math.nan, *, log: bool = False, kinds: Iterable[str] = ()
+    ends: Iterable[Sequence[float]], null: float = math.nan, *, log: bool = False, kinds: Iterable[str] = ()
 ) -> list[Bar | None]:
     """Place intervals on one scale, on which everything finite has room.
 
     Examples
     --------
     >>> bars([(0.0, 0.5, 1.0)], 0.0)
-    [Bar(low=3.7, at=50.0, high=96.3, null=3.7, kind='', start=nan)]
+    [Bar(low=3.7, at=50.0, high=96.3, null=3.7, kind='')]
     """
-    places: Any = np.array([*ends, [null] * len(ends[0])] if len(ends) else np.zeros((1, 3)), dtype=float)
+    places: Any = np.array([*ends, [null] * 3], dtype=float)
     if log:
         with np.errstate(divide="ignore"):
             places = np.log(places)
@@ -52,7 +51,7 @@ def bars(
     *rows, (equality, *_) = np.round(places, 2).tolist()
     kinds = list(kinds) or [""] * len(rows)
     return [
-        None if math.isnan(row[1]) else Bar(row[0], row[1], row[2], equality, kind, (*row[3:], math.nan)[0])
+        None if math.isnan(row[1]) else Bar(row[0], row[1], row[2], equality, kind)
         for row, kind in zip(rows, kinds, strict=True)
     ]
 

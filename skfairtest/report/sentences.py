@@ -45,7 +45,6 @@ _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
 CHANCE = f"{100 * DETECTION_POWER:g}% chance"
-POWER = f"{100 * DETECTION_POWER:g}% power"
 #: Features whose values are adjectives of people: "Hispanic people", where "yes people" would say nothing.
 _ADJECTIVES = re.compile(r"(?:.*[_ .-])?(?:race|ethnicity|sex|gender|nationality|religion)\d*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})*")
@@ -257,8 +256,9 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     if not setup.is_share(metric):
         return written_numbers(*numbers)
     digits = _enough(100 * numbers[2], digits)
+    disparity = partial(points, digits=digits)
     value = partial(percent, digits=digits) if setup.is_event(metric) else partial(decimal, decimals=digits + 2)
-    return Written(value, partial(points, digits=digits), " points")
+    return Written(disparity if setup.models in ("change", "sizes") else value, disparity, " points")
 
 
 def written_numbers(first: float, second: float, difference: float) -> Written:
@@ -442,6 +442,8 @@ def span(write: Callable[[float], str], low: float, high: float, open_at: Sequen
     """
     if np.isnan(low) or np.isnan(high):
         return ""
+    if low == -np.inf:
+        return f"at most {_end(write, high, 'less than', open_at)}"
     return f"{_end(write, low, 'more than', open_at)} to {_end(write, high, 'less than', open_at)}"
 
 
@@ -472,10 +474,11 @@ def verdict_sentence(setup: Setup, comparisons: pd.DataFrame, p_value: float, *,
 MOST_REASONS, MOST_UNTESTED = 3, 8
 
 
-def lost_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> dict[str, str]:
-    """The reasons for which metrics were compared for no two groups."""
-    lost = excluded[~excluded["metric"].isin([None, *tested])].drop_duplicates("metric")
-    return dict(zip(lost["metric"], lost["reason"], strict=True))
+def lost_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> dict[str, list[str]]:
+    """The metrics that were compared for no two groups, by the reason."""
+    untested = excluded[~excluded["metric"].isin([None, *tested])].drop_duplicates("metric")
+    names = untested["metric"].map(label).groupby(untested["reason"], sort=False)
+    return {str(reason): metrics.tolist() for reason, metrics in names}
 
 
 def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
@@ -490,17 +493,17 @@ def not_tested(lost: Mapping[str, Sequence[str]]) -> str:
     return f" Not tested: {enumerated(told, most=MOST_REASONS)}." if told else ""
 
 
-def untested_metrics(excluded: pd.DataFrame, tested: Iterable[str]) -> str:
-    """Name the metrics that were compared for no two groups, by the reason; empty if every one was."""
-    lost = lost_metrics(excluded, tested)
-    return not_tested({reason: [label(each) for each in lost if lost[each] == reason] for reason in lost.values()})
-
-
-def adjustment_note(adjust: str | None, alpha: float, what: str = "comparison", *, intervals: bool = True) -> str:
+def adjustment_note(
+    adjust: str | None, alpha: float, what: str = "comparison", *, intervals: bool = True, strata: str = ""
+) -> str:
     """Say what p-values are adjusted for, and what intervals are."""
     together = f"all {what}s together" if adjust in FAMILYWISE else f"one {what} at a time"
     limits = f" Intervals are {100 * (1 - alpha):g}%, for {together}."
-    return f"p-values are adjusted for the number of {what}s: {ADJUSTED[adjust]}.{limits if intervals else ''}"
+    families = (
+        " Averages over {0} and single levels of {0} are two families, each adjusted by itself; the former decide."
+    )
+    inside = f"{limits * intervals}{families.format(label(strata)) * bool(strata)}"
+    return f"p-values are adjusted for the number of {what}s: {ADJUSTED[adjust]}.{inside}"
 
 
 def breaking_sentence(setup: Setup, rows: Sequence[Mapping[str, Any]]) -> str:

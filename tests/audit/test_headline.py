@@ -1,5 +1,7 @@
 """What the first sentences say about groups that are too small to tell."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -156,16 +158,24 @@ def test_breaking_points_are_told_of_the_people_who_would_change(counts, params,
     [
         (
             {"White": (40, 60), "Black": (20, 80), "Asian": (35, 65), "Native American": (0, 3)},
-            "1 of 2 impact ratios is below .8. Too few people to compare: Native American "
-            "(3 people, 0.000 times the highest rate compared).",
+            "1 of 2 impact ratios is below .8; the lowest is 0.500, of Black (race). Too few people to compare: Native "
+            "American (3 people, 0.000 times the highest rate compared).",
         ),
         (
             {"White": (40, 60), "Black": (38, 62), "Native American": (2, 0)},
-            "The impact ratio is not below .8. Too few people to compare: Native American (2 people, 2.500 times the "
-            "highest rate compared).",
+            "The impact ratio is not below .8: 0.950, of Black (race). Too few people to compare: Native American "
+            "(2 people, 2.500 times the highest rate compared).",
         ),
     ],
 )
 def test_the_verdict_says_how_many_impact_ratios_are_below_four_fifths(selected, said):
     verdict = str(counted(selected, ["race"], impact=True)).partition("At a glance")[0]
     assert said in " ".join(verdict.split())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few people
+def test_acronyms_keep_their_capitals_in_a_sentence():
+    y, score = [0, 1] * 12, [place / 24 for place in range(24)]
+    audit = FairnessAudit.from_predictions(y, y_score=score, sensitive_features={"sex": ["f"] * 6 + ["m"] * 18})
+    few, *_ = re.findall(r"Too few people to tell: .*", str(audit))
+    assert " ROC AUC" in few

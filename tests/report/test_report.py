@@ -132,8 +132,8 @@ def test_bars_of_one_scale_have_one_place_of_equality():
     assert first.null == second.null == first.at
     assert second.high == 100.0
     assert none is None
-    (moved,) = bars([(-0.1, -0.1, 0.2, 0.2)], 0.0)
-    assert moved.low == moved.at < moved.null < moved.start == moved.high
+    (below,) = bars([(-np.inf, -0.1, 0.2)], 0.0)
+    assert below.low == 0.0 < below.at < below.null < below.high
 
 
 def test_a_report_is_in_a_record_as_it_is():
