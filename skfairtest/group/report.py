@@ -16,13 +16,12 @@ def groups_report(test: Any, verdict: str, **filled: Any) -> Report:
     """The report of a test of groups: its verdict and what it fills in, with what all such tests have."""
     setup, tested = test._setup, test.comparisons_
     metrics = enumerated([sentences.metric_title(metric) for metric in dict.fromkeys(tested["metric"])])
-    lost, strata = sentences.lost_metrics(test.excluded_, tested["metric"]), label(setup.controls)
     alike = cells.homogeneity_sentences(setup, test.homogeneity_, tested)
     return Report(
         title=f"{metrics} by {label(setup.features)}",
-        verdict=verdict + sentences.not_tested(lost),
+        verdict=verdict + sentences.not_tested(sentences.lost_metrics(test.excluded_, tested["metric"])),
         concern=test.concern_,
-        parts=listed(f"Is the disparity the same in every {strata}?", alike),
+        parts=listed(f"Is the disparity the same in every {label(setup.controls)}?", alike),
         left_out=cells.excluded_tables(test.excluded_),
         notes=tuple(_notes(test, setup, tested)),
         **filled,
@@ -72,9 +71,8 @@ def _remarks(test: Any, setup: sentences.Setup, strata: list[dict[str, Any]]) ->
 
 def _notes(test: Any, setup: sentences.Setup, comparisons: pd.DataFrame) -> Iterator[str]:
     """Explain the columns: what intervals are, how p-values were adjusted, and what they were computed from."""
-    intervals, strata = bool(comparisons["ci_low"].notna().any()), setup.controls
-    adjusted = sentences.adjustment_note(setup.adjust, setup.alpha, intervals=intervals, strata=strata)
-    yield f"{adjusted} Gaps are computed before rounding."
+    intervals = bool(comparisons["ci_low"].notna().any())
+    yield sentences.adjustment_note(setup.adjust, setup.alpha, intervals=intervals, strata=setup.controls)
     names = {
         "exact unconditional": f"{'Chan' if setup.margin_bounds else 'Boschloo'}'s exact test",
         "exact conditional": "the exact test given each stratum's totals" if setup.controls else "Fisher's exact test",
