@@ -16,6 +16,7 @@ METHODS = {
     "exact": "**exact**",
     "permutation": "**studentized permutation**",
     "permuted": "permutations alone",
+    "discrete_holm": "**discrete Holm**",
     "shaffer": "**Holm, Shaffer's factors**",
     "holm": "Holm",
     "fisher": "Fisher",
@@ -78,8 +79,8 @@ PANELS = (
         ("permutation", "delong", "bootstrap_t", "kdd", "raw", "basic_bootstrap", "lift"),
     ),
     (
-        "Several groups or rates: any false positive", ("families",), "shaffer",
-        ("holm", "unadjusted"),
+        "Several groups or rates: any false positive", ("families",), "discrete_holm",
+        ("shaffer", "holm", "unadjusted"),
     ),
     (
         "Against the highest of five equal groups", ("highest",), "to_highest", ("chosen_reference",),

@@ -13,7 +13,8 @@ from benchmarks.common.methods import (
     exact_p,
     rate_value,
 )
-from skfairtest.inference.multiplicity import Equality, holm, shaffer
+from skfairtest.inference.conditional import attainable, conditional_log_p
+from skfairtest.inference.multiplicity import Equality, discrete_holm, holm, shaffer
 from skfairtest.metrics.rates import CRITERIA
 
 
@@ -39,24 +40,29 @@ def judge_family(cell, size, rng):
 
 
 def _exact_pairs(cell, counts):
-    pairs = list(combinations(range(len(counts)), 2))
-    p = []
+    tables = []
     for rate in rates_of(cell.metric):
         x, d = (v.tolist() for v in counted_events(counts, rate))
-        p += [exact_p(x[a], d[a], x[b], d[b]) if d[a] and d[b] else np.nan for a, b in pairs]
-    p = np.array(p)
-    return {**_adjusted(p, len(counts)), "unadjusted": np.where(np.isnan(p), 1.0, p)}
+        tables += [(x[a], d[a], x[b], d[b]) for a, b in combinations(range(len(counts)), 2)]
+    p = np.array([exact_p(*table) if table[1] and table[3] else np.nan for table in tables])
+    return {**_adjusted(p, tables, cell, len(counts)), "unadjusted": np.where(np.isnan(p), 1.0, p)}
 
 
-def _adjusted(p, groups):
+def _adjusted(p, tables, cell, groups):
     """Adjust the comparisons that are defined, rate by rate and pair by pair; the others are never rejected."""
-    pairs = list(combinations(range(groups), 2))
-    hypotheses = [Equality(i // len(pairs), frozenset(pairs[i % len(pairs)])) for i in range(len(p))]
-    out = {"shaffer": np.ones(len(p)), "holm": np.ones(len(p))}
-    defined = ~np.isnan(p)
+    pairs, defined = list(combinations(range(groups), 2)), np.flatnonzero(~np.isnan(p))
+    hypotheses = [Equality(i // len(pairs), frozenset(pairs[i % len(pairs)])) for i in defined]
     log_p = np.log(np.maximum(p[defined], 1e-300))
-    out["holm"][defined] = np.exp(holm(log_p))
-    out["shaffer"][defined] = np.exp(shaffer(log_p, [hypotheses[i] for i in np.flatnonzero(defined)]))
+    found = {"holm": holm(log_p)}
+    if cell.default in ("discrete_holm", "to_highest"):
+        fisher = np.array([conditional_log_p(*tables[i]) for i in defined])
+        values = [attainable(d1, d2, x1 + x2) for x1, d1, x2, d2 in (tables[i] for i in defined)]
+        found = {"discrete_holm": discrete_holm(fisher, values, hypotheses)} | found
+    else:
+        found = {"shaffer": shaffer(log_p, hypotheses)} | found
+    out = {method: np.ones(len(p)) for method in found}
+    for method, adjusted in found.items():
+        out[method][defined] = np.exp(adjusted)
     return out
 
 
@@ -70,11 +76,12 @@ def judge_highest(cell, size, rng):
     for place, counts in enumerate(draw_tables(cell.people, cell.null, size, rng)):
         x, d = counted_events(counts, cell.metric)
         pairs = list(combinations(range(len(d)), 2))
-        p = np.array([known(*map(int, (x[a], d[a], x[b], d[b]))) for a, b in pairs])
+        tables = [tuple(map(int, (x[a], d[a], x[b], d[b]))) for a, b in pairs]
+        p = np.array([known(*table) for table in tables])
         best = max(range(len(d)), key=lambda g: (Fraction(int(x[g]), int(d[g])), int(d[g]), -g))
         beside = np.array([best in pair for pair in pairs])
         adjusted = {
-            "to_highest": _adjusted(p, len(d))["shaffer"][beside],
+            "to_highest": _adjusted(p, tables, cell, len(d))["discrete_holm"][beside],
             "chosen_reference": np.exp(holm(np.log(np.maximum(p[beside], 1e-300)))),
         }
         for method, found in adjusted.items():

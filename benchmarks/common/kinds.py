@@ -31,6 +31,7 @@ PANELS = (
      ("by weighted", "by thresholded", "by likelihood")),
     ("Ratios of sums, means of amounts", "sums", ("sums",), ("sums",)),
     ("Whole distributions", "distributions", ("distribution",), ("distribution",)),
+    ("Many small tables", "discrete families", ("discrete_holm", "holm"), ()),
     ("Several labels", "several labels", ("family", "all labels", "chi-square"), ()),
     ("People in clusters", "clusters", ("permutation", "asymptotic", "ignored"), ("permutation", "asymptotic")),
     ("Weights", "weights", ("permutation", "asymptotic", "raw", "ignored"), ("permutation", "asymptotic")),

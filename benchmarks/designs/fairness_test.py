@@ -1,4 +1,4 @@
-"""Sums, whole distributions, several labels and weights of strata: questions of `FairnessTest` with data of their own.
+"""Sums, distributions, labels, weights of strata, many small tables: questions of `FairnessTest` with their own data.
 
 Sums are claims over premiums, of people of whom some have a gamma-distributed claim, and the net benefit of decisions.
 In every design of size the groups differ in nothing, unless its name says in what.
@@ -17,6 +17,7 @@ from skfairtest import FairnessTest, MeanOf, RatioOfSums
 ALPHA = 0.05
 SUMS, DISTRIBUTION = "sums", "distribution"
 TOGETHER, FAMILY, CHI_SQUARE, WEIGHTED = "all labels", "family", "chi-square", "weights of strata"
+DISCRETE, HOLM = "discrete_holm", "holm"
 
 
 def claims(y_true, _):
@@ -232,6 +233,34 @@ def weighted_strata(people, strata, rates, effect=0.0):
     return one_by_one(draw)
 
 
+# Many small tables ------------------------------------------------------------------------------------------
+
+
+def small_tables(people, rates, metric="selection_rate", compare="between_groups"):
+    """Families adjusted by discrete Holm and by Holm: whether anything is found, and how many of the disparities.
+
+    Equalized odds are those of labels that are as frequent as the rates say, by predictions that are right in 90%.
+    """
+    group, odds = sizes_of(*people), metric == "equalized_odds"
+    power = len(set(rates)) > 1 and not odds
+    value = np.resize(rates, len(people))
+
+    def draw(rng):
+        y, out = (rng.random(len(group)) < value[group]).astype(int), {}
+        truth, y = (y, np.where(rng.random(len(group)) < 0.9, y, 1 - y)) if odds else (None, y)
+        for adjust in (DISCRETE, HOLM):
+            test, _ = tested(rng, truth, y, group, metric, compare=compare, adjust=adjust)
+            rows = test.comparisons_[test.comparisons_["p_value_adjusted"] <= ALPHA]
+            pairs = rows[["group", "other"]].to_numpy() if power else []
+            differ = sum(value[one] != value[other] for one, other in pairs)
+            out[adjust] = {"size": len(rows) > differ}
+            if power:
+                out[adjust] |= {"power": test.p_value_ <= ALPHA, "found": differ}
+        return out
+
+    return one_by_one(draw)
+
+
 # The designs ------------------------------------------------------------------------------------------------
 
 CLAIMS = {
@@ -263,8 +292,25 @@ STRATA = {
     "of two": ((60, 60), None, (0.2, 0.5, 0.8)), "rare events, 60 v 600": ((60, 600), 4, (0.02, 0.03, 0.05), 0.15),
     "20 v 2,000": ((20, 2000), 3, (0.1, 0.3, 0.5), 0.3),
 }  # fmt: skip
+#: People, and rates: equal ones, and those of power.
+SMALL_EQUAL = {
+    "6 groups of 50": ((50,) * 6, (0.05,)), "8 groups of 10, to_rest": ((10,) * 8, (0.2,), "selection_rate", "to_rest"),
+    "4 groups of 60, equalized odds": ((60,) * 4, (0.2, 0.5, 0.3, 0.7), "equalized_odds"),
+    "1:100 groups": ((1000, 1000, 10, 10), (0.1,)), "rare events, 6 groups": ((20, 40, 80, 150, 200, 300), (0.01,)),
+}  # fmt: skip
+SMALL_DIFFERENT = {
+    "6 groups of 50, .20 and .03": ((50,) * 6, (0.2, *[0.03] * 5)),
+    "8 groups of 10, .6 and .1": ((10,) * 8, (0.6, *[0.1] * 7)),
+    "20 to 300 people, .15 and .02": ((20, 40, 80, 150, 200, 300), (0.15, *[0.02] * 5)),
+    "4 groups of 100, .1 and .02": ((100,) * 4, (0.1, 0.02, 0.02, 0.02)),
+    "4 groups of 15, .9 and .5": ((15,) * 4, (0.5, 0.9, 0.5, 0.5)),
+}
 
 DESIGNS = [
+    *(
+        Design(f"discrete families/{name}", small_tables(*known), 300, (DISCRETE,), 20 * name.startswith("8"))
+        for name, known in {**SMALL_EQUAL, **SMALL_DIFFERENT}.items()
+    ),
     *(
         Design(
             f"sums/{name}", ratio_of_claims(people, chances, **known), n, () if name in WARNED else (SUMS,),

@@ -5,9 +5,8 @@ hypothesis is true that is ever rejected by bets on every sample ("blocks") and 
 ("betting"); and of 2,000 of them by what is done otherwise: the exact test of all data so far at each look, the exact
 test of each batch, and the first of these with Bonferroni's level over all looks. Single samples are compared by
 queues: who comes next follows the outcomes before. Delays are looks until half, and until 80%, of streams are rejected,
-over the looks of a fixed sample whose exact test has a power of 80%; also by the published betting recursion on pairs
-(online Newton steps). "coverage" is the share of streams whose confidence sequence never excludes the true difference,
-cut at equality or the margin once that is rejected.
+over the looks of a fixed sample whose exact test has a power of 80%. "coverage" is the share of streams whose
+confidence sequence never excludes the true difference, cut at equality or the margin once that is rejected.
 """
 
 from dataclasses import dataclass
@@ -235,34 +234,6 @@ def three_groups(rates, rng, n_streams):
     return {"blocks": {"size": rejected[:, true].any(axis=1), "power": rejected[:, ~true].any(axis=1)}}
 
 
-def newton_stakes(differences):
-    """Return the stakes of the published betting recursion: online Newton steps on differences of two values.
-
-    Each depends on the differences before it only; the published program leaves the first pair out. The wealth is the
-    product of ``1 + stake * difference``. Chugg et al. (2023), algorithm 1; Cutkosky and Orabona (2018), Black-box
-    reductions for parameter-free online learning, COLT.
-    """
-    stakes, squares, stake = np.zeros(len(differences)), 1.0, 0.0
-    for place, found in enumerate(differences.tolist()):
-        stakes[place] = stake
-        slope = -found / (1 + stake * found)
-        squares += slope**2
-        stake = float(np.clip(stake - 2 / (2 - np.log(3)) * slope / squares, -0.5, 0.5))
-    return stakes
-
-
-def pairwise(n, looks, p_a, p_b, n_streams, rng):
-    """Return the first look after which the published recursion on pairs has rejected."""
-    first = np.full(n_streams, np.nan)
-    for stream in range(n_streams):
-        differences = (rng.random(n * looks) < p_a) * 1.0 - (rng.random(n * looks) < p_b)
-        wealth = np.cumsum(np.log1p(newton_stakes(differences) * differences))
-        passed = np.flatnonzero(wealth > -np.log(LEVEL))
-        if len(passed):
-            first[stream] = passed[0] // n + 1
-    return first
-
-
 def delays(first, fixed_looks):
     """Return the share of streams that are rejected, and how long that takes half of them, and 80%."""
     late = np.where(np.isnan(first), np.inf, first) / fixed_looks
@@ -276,8 +247,6 @@ def delayed(n_a, n_b, p_a, p_b, rng, n_streams):
     looks = int(np.ceil(8 * fixed_looks))
     first = looked_at(Stream(looks, fixed(n_a, n_b), constant(p_a, p_b)), rng, n_streams)
     del first["all data, exact"], first["each batch, exact"]
-    if n_a == n_b:
-        first["published recursion on pairs"] = pairwise(n_a, looks, p_a, p_b, n_streams, rng)
     return {method: delays(found, fixed_looks) for method, found in first.items()}
 
 

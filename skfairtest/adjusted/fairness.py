@@ -71,8 +71,8 @@ class AdjustedFairnessTest(OutcomeTest):
         A tuple for several sensitive features.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         The alternative hypothesis. "greater": the group's outcome is the greater one.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
-        How p-values are adjusted for the number of comparisons; "auto" is Holm.
+    adjust : {"auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None}, default="auto"
+        How p-values are adjusted for the number of comparisons; "auto" and "discrete_holm" are Holm.
     outcome_model, group_model : regressor or classifier, optional
         Models of the outcome and of membership in a group, given the covariates: any of scikit-learn's; copies are
         fitted, and classifiers predict probabilities. None: least squares, or for two labels logistic regression, on

@@ -49,8 +49,8 @@ class CorrelationFairnessTest(OutcomeTest):
         Pearson's r, or Spearman's rho, with midranks for ties.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         The alternative hypothesis. "greater": a positive correlation. A two-sided test compares absolute values.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
-        How p-values are adjusted for the number of sensitive features; "auto" is Holm.
+    adjust : {"auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None}, default="auto"
+        How p-values are adjusted for the number of sensitive features; "auto" and "discrete_holm" are Holm.
     confidence_level : float, default=0.95
         Confidence level of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999

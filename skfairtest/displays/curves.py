@@ -119,7 +119,8 @@ class PowerDisplay(GroupDisplay):
         ----------
         test : FairnessTest
             A fitted test without control features. The baseline is the other side's value; shares of groups, and of
-            people who meet the rate's condition, stay the same. The level is what Holm's adjustment leaves.
+            people who meet the rate's condition, stay the same. The level is divided by the number of hypotheses, as by
+            Holm's method; discrete Holm often detects more.
         power : float, default=0.8
             Probability of finding a disparity.
         n_samples : array-like of shape (n_sizes,), optional

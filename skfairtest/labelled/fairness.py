@@ -52,7 +52,7 @@ class LabelledFairnessTest(FairnessTest):
         As in `FairnessTest`.
     margin : float or tuple, optional
         As in `FairnessTest`.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
+    adjust : {"auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None}, default="auto"
         As in `FairnessTest`.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.

@@ -77,7 +77,7 @@ class PairedFairnessTest(FairnessTest):
         disparities.
     margin : float, optional
         Only with "fairer": by how much model B's disparity may exceed model A's in size. None: B's must be smaller.
-    adjust : {"auto", "holm", "bonferroni", "fdr_bh", None}, default="auto"
+    adjust : {"auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None}, default="auto"
         As in `FairnessTest`.
     confidence_level : float, default=0.95
         Of intervals; one minus the level.

@@ -61,6 +61,7 @@ def test_stored_figures_break_no_promise():
         ("sums", "sums", {"size": 0.2, "warned": 0.1}),
         ("distributions", "distribution", {"coverage_effect": 0.8}),
         ("several labels", "all labels", {"power": 0.3}),
+        ("discrete families", "discrete_holm", {"size": 0.1}),
         ("weights of strata", "weights of strata", {"size": 0.15}),
         ("clusters", "permutation", {"size": 0.15}),
         ("ratios", "asymptotic", {"coverage": 0.8}),
@@ -76,6 +77,19 @@ def test_figures_that_break_a_promise_are_named(section, method, change):
         if each.section == section and set(change) <= set(methods.get(method, ())):
             broken += any(each.broken(methods | {method: methods[method] | change}))
     assert broken
+
+
+def test_the_page_on_many_groups_shows_the_stored_figures():
+    page = (storage.DOC / "guide" / "many_groups.md").read_text(encoding="utf-8")
+    shown = []
+    for each in DESIGNS:
+        methods = RECORDS[each.name]["methods"]
+        if each.section == "discrete families" and "power" in methods["holm"]:
+            figures = [f"{methods[method][figure]:.2f}".lstrip("0") for figure in ("power", "found")
+                       for method in ("holm", "discrete_holm")]  # fmt: skip
+            shown.append(f"| {each.name.split('/')[1]} | {' | '.join(figures)} |")
+    assert len(shown) > 1
+    assert [line for line in shown if line not in page.splitlines()] == []
 
 
 def test_the_loop_stores_means_and_how_many_data_sets_a_method_was_tried_on():
