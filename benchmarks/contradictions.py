@@ -22,7 +22,6 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
-from fairlearn import metrics as fairlearn
 from joblib import Parallel, delayed
 from scipy.stats import binom
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -170,36 +169,6 @@ def of_streams(rng):
     return count
 
 
-def of_frames(rng):
-    """The cells of frames: the largest difference or ratio, and all comparisons behind it."""
-    params = {"adjust": any_of(rng, "auto", "holm", "fdr_bh", None), "disparity": any_of(rng, "difference", "ratio")}
-    group, truth = groups_of(rng), rng.integers(0, 2, 300)
-    shown = {f"rate {n}": fairlearn.selection_rate for n in range(3)} | {"accuracy": "accuracy_score"}
-    frame = sf.SignificanceFrame(
-        metrics=shown, y_true=truth[: len(group)], y_pred=drawn(rng, chances(rng, group)), sensitive_features=group,
-        test_params={"adjust": params["adjust"]},
-    )  # fmt: skip
-    behind = judged(frame.comparisons(disparity=params["disparity"]), params)
-    cells = frame.difference_test() if params["disparity"] == "difference" else frame.ratio_test()
-    numbers = judged(cells.assign(p_value_adjusted=cells["p_value"]), params | {"adjust": "holm"})
-    return behind + numbers
-
-
-def of_fairlearn(rng):
-    """Numbers of fairlearn's functions, and the comparisons behind them."""
-    function = any_of(rng, fairlearn.demographic_parity_difference, fairlearn.equalized_odds_ratio)
-    params = {"adjust": any_of(rng, "auto", "holm", "fdr_bh", None), "random_state": 0}
-    group = groups_of(rng)
-    test = sf.FairnessTest.from_predictions(
-        rng.integers(0, 2, len(group)), drawn(rng, chances(rng, group)), sensitive_features=group, metric=function,
-        **params,
-    )  # fmt: skip
-    params["disparity"] = "ratio" if "ratio" in function.__name__ else "difference"
-    low, high = test.confidence_interval_
-    number = pd.DataFrame({"p_value_adjusted": [test.p_value_], "ci_low": [low], "ci_high": [high]})
-    return judged(number, params | {"adjust": "holm"}) + judged(test.comparisons_, params)
-
-
 def of_audits(rng):
     """Whole audits of two features, whose comparisons are adjusted together."""
     params = {"adjust": any_of(rng, "auto", "holm", "fdr_bh", None), "margin": any_of(rng, None, 0.1)}
@@ -315,8 +284,6 @@ KINDS = {
     "two models": of_two_models("selection_rate"),
     "two models, fairer": of_two_models("accuracy", fairer=True),
     "stream": of_streams,
-    "frame": of_frames,
-    "fairlearn's functions": of_fairlearn,
     "audit": of_audits,
     "correlation": of_correlations,
     "covariates": of_covariates,

@@ -20,7 +20,6 @@ METHODS = {
     "shaffer": "**Holm, Shaffer's factors**",
     "holm": "Holm",
     "fisher": "Fisher",
-    "boschloo_scipy": "Boschloo (SciPy)",
     "score": "score, permuted",
     "score_normal": "score, normal",
     "asymptotic": "normal",
@@ -66,7 +65,7 @@ DRAWN = {
 PANELS = (
     (
         "Rates and F1, two groups", ("paper", "rates", "grid"), "exact",
-        ("fisher", "boschloo_scipy", "score", "score_normal", "asymptotic", "bootstrap_t", "welch", "kdd", "raw",
+        ("fisher", "score", "score_normal", "asymptotic", "bootstrap_t", "welch", "kdd", "raw",
          "basic_bootstrap", "lift"),
     ),
     (

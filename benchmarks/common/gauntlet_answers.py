@@ -24,6 +24,7 @@ from skfairtest import (
     FairnessTest,
     LabelledFairnessTest,
     PairedFairnessTest,
+    RatioOfSums,
     SequentialFairnessTest,
     SignificanceFrame,
     SubgroupScan,
@@ -36,6 +37,7 @@ from skfairtest import (
     make_fairness_scorer,
     select_fair,
 )
+from skfairtest.metrics.rates import CRITERIA
 
 #: Resamples of one comparison, and of several.
 RESAMPLES, MANY = 199, 1999
@@ -108,6 +110,8 @@ def group_test(metric, reads="labels", null=0.0, **params):
             "numbers": {"y_true": None, "y_pred": people.value},
             "losses": {"y_true": np.zeros(len(people.value)), "y_pred": np.sqrt(np.abs(people.value))},
             "scores": {"y_true": people.y_true, "y_pred": None, "y_score": people.score},
+            "classes": {"y_true": None, "y_pred": np.array(["a", "b", "c"])[people.y_true + people.y_pred]},
+            "intervals": {"y_true": people.y_true, "y_pred": np.add.outer(people.y_pred, [-0.5, 0.5])},
         }[reads]
         test = FairnessTest.from_predictions(
             **given, **columns(people), metric=metric, random_state=seed, **resamples(people),
@@ -116,6 +120,19 @@ def group_test(metric, reads="labels", null=0.0, **params):
         return of_test(test, null, lambda row: null)
 
     return answer
+
+
+def wrong(y_true, y_pred):
+    return 1.0 * (y_true != y_pred)
+
+
+def positive(y_true, y_pred):
+    return 1.0 + y_true
+
+
+#: A ratio of sums, and six rates of the same people.
+WRONG_BY_POSITIVE = RatioOfSums(wrong, positive)
+SIX_RATES = [*CRITERIA["equalized_odds"], "selection_rate", "precision", "accuracy", "negative_predictive_value"]
 
 
 def margin_test(alternative):

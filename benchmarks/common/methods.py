@@ -105,12 +105,6 @@ def _at_least(fisher, events, d1, d2):
     return float((np.exp(binomial_log_pmf(m, people, events / people)) * (fisher - missing)).sum())
 
 
-def smaller_one_sided(x1, d1, x2, d2):
-    """SciPy's two-sided Boschloo p-value: twice the smaller of the two one-sided ones."""
-    side = "greater" if x1 * d2 >= x2 * d1 else "less"
-    return min(1.0, 2 * float(np.exp(unconditional_log_p(x1, d1, x2, d2, side))))
-
-
 def counted_events(counts, metric):
     """Events and denominators (size, G) of one rate."""
     event, given = masks(metric)
@@ -165,8 +159,6 @@ def judge_rates(cell, population, size, rng):
         pair = (x1, d1, x2, d2)
         out.add("exact", exact_p(*pair))
         out.add("fisher", fisher_p(*pair))
-        if cell.effect is not None and cell.metric == "true_positive_rate":
-            out.add("boschloo_scipy", smaller_one_sided(*pair))
         _permuted_rates(out, RateTable(table[None], event, given, EVERYBODY), scale, cell, rng)
         for name, scheme in competitors.SCHEMES.items():
             out.add(name, *scheme(competitors.Table(table), value, cell.resamples, rng))

@@ -4,15 +4,13 @@
 are the same for both groups given the label (fair), or noisier in one group (unfair), or each model sees a group that
 means nothing, so that models are fair on average over all that could be trained, while no single one is (the test is
 about the models at hand, and no size is promised). "Intervals": how often the interval of the largest disparity holds
-the true one, by the package and by MetricFrame's percentile bootstrap of the same people. "Selection": how often the
-candidate that a search takes has a true disparity above .1, by `select_fair` and by the mean scores of the folds.
+the true one. "Selection": how often the candidate that `select_fair` takes has a true disparity above .1.
 """
 
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from fairlearn.metrics import MetricFrame, selection_rate
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
@@ -21,7 +19,7 @@ from benchmarks.common.design import Design, one_by_one
 from skfairtest import AuditedClassifier, CountTable, FairnessTest, make_fairness_scorer, select_fair
 from skfairtest.inference.multiplicity import extreme_disparity
 
-ALPHA, TOLERANCE, COMPARED = 0.05, 0.1, 60
+ALPHA, TOLERANCE = 0.05, 0.1
 #: True disparities of the candidates; the accuracy of each grows with its disparity.
 CANDIDATES = (0.0, 0.02, 0.04, 0.06, 0.08, 0.12, 0.16, 0.2)
 
@@ -41,20 +39,10 @@ def trees(kind, n, base_rates, spreads, rng):
     return {"out of fold": {figure: audited.fairness_tests_[0].rejected_}, "in sample": {figure: test.rejected_}}
 
 
-def percentile_interval(events, people, disparity, seed):
-    """MetricFrame's bootstrap of the largest difference or of the smallest ratio."""
-    y_pred = np.concatenate([np.arange(n) < x for x, n in zip(events, people, strict=True)]).astype(int)
-    frame = MetricFrame(
-        metrics=selection_rate, y_true=y_pred, y_pred=y_pred, sensitive_features=np.repeat(range(len(people)), people),
-        n_boot=200, ci_quantiles=[ALPHA / 2, 1 - ALPHA / 2], random_state=seed,
-    )  # fmt: skip
-    return frame.difference_ci() if disparity == "difference" else frame.ratio_ci()
-
-
 def largest(rates, people, disparity, rng, n_data_sets):
     """Which intervals of the largest disparity hold the true one, and which have its worst end on the right side."""
     truth = max(rates) - min(rates) if disparity == "difference" else min(rates) / max(rates)
-    inside, compared = np.empty((n_data_sets, 2), dtype=bool), []
+    inside = np.empty((n_data_sets, 2), dtype=bool)
     for data_set in range(n_data_sets):
         events = rng.binomial(people, rates)
         counts = {(g, 1): int(x) for g, x in enumerate(events)} | {
@@ -64,14 +52,8 @@ def largest(rates, people, disparity, rng, n_data_sets):
         rows = FairnessTest.from_table(table, metric="selection_rate", disparity=disparity).comparisons_
         _, low, high = extreme_disparity(rows["disparity"], rows["ci_low"], rows["ci_high"], disparity)
         inside[data_set] = low - 1e-9 <= truth, truth <= high + 1e-9
-        if data_set < COMPARED:
-            low, high = percentile_interval(events, people, disparity, data_set)
-            compared.append(low <= truth <= high)
     worst = inside[:, int(disparity == "difference")]
-    return {
-        "intervals of frames": {"coverage": inside.all(axis=1), "coverage_of_worst_end": worst},
-        "percentile bootstrap": {"coverage": compared},
-    }
+    return {"intervals of frames": {"coverage": inside.all(axis=1), "coverage_of_worst_end": worst}}
 
 
 class Column(ClassifierMixin, BaseEstimator):
@@ -90,17 +72,9 @@ class Column(ClassifierMixin, BaseEstimator):
         return X[str(self.candidate)].to_numpy()
 
 
-def by_means(results):
-    """Take the most accurate candidate whose mean disparity over folds is within the tolerance."""
-    fair = results["mean_test_disparity"] >= -TOLERANCE
-    score = np.where(fair, results["mean_test_accuracy"], -np.inf)
-    return int(np.argmax(score if fair.any() else results["mean_test_disparity"]))
-
-
 CHOICES = {
     "select_fair, tolerance": select_fair("accuracy", "upper_bound", tolerance=TOLERANCE),
     "select_fair, alpha": select_fair("accuracy", "p_value", alpha=ALPHA),
-    "mean disparity": by_means,
 }
 
 

@@ -4,8 +4,7 @@ Streams are tables of counts, so that thousands are simulated together. "size" i
 hypothesis is true that is ever rejected by bets on every sample ("blocks") and by bets on differences of batch means
 ("betting"); and of 2,000 of them by what is done otherwise: the exact test of all data so far at each look, the exact
 test of each batch, and the first of these with Bonferroni's level over all looks. Single samples are compared by
-queues: who comes next follows the outcomes before. Delays are looks until half, and until 80%, of streams are rejected,
-over the looks of a fixed sample whose exact test has a power of 80%. "coverage" is the share of streams whose
+queues: who comes next follows the outcomes before. "coverage" is the share of streams whose
 confidence sequence never excludes the true difference, cut at equality or the margin once that is rejected.
 """
 
@@ -16,11 +15,10 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from benchmarks.common.design import Design
-from skfairtest import required_sample_size
 from skfairtest.sequential.e_process import EProcess, e_holm, mixed
 
 LEVEL = 0.05
-STREAMS, COMPARED, DELAYED = 10_000, 2_000, 1_000
+STREAMS, COMPARED = 10_000, 2_000
 METHODS = ("blocks", "betting")
 BITS = np.array([0.0, 1.0])
 #: Values of losses; shares of two groups whose means are equal, though little else is.
@@ -103,14 +101,6 @@ COVERED = {
         52, following, lambda look: np.array([0.13, 0.10]) + 0.5 * LATE[look] / 51),
     "at the margin of 5 points": FAIR["at the margin of 5 points"],
 }  # fmt: skip
-UNFAIR = {
-    "50 and 50 a week, 30% and 40%": (50, 50, 0.30, 0.40),
-    "20 and 180 a week, 20% and 10%": (20, 180, 0.20, 0.10),
-    "500 and 500 a week, 30% and 34%": (500, 500, 0.30, 0.34),
-    "20 and 180 a week, 9% and 3%": (20, 180, 0.09, 0.03),
-    "1 and 1 a look, 30% and 50%": (1, 1, 0.30, 0.50),
-}
-
 
 #: Who comes next, of single samples: the group, the outcome and how many events in a row it had (0 or 1, 0 or 1, 0 to
 #: 2), and a random group; whether the group changes.
@@ -234,28 +224,6 @@ def three_groups(rates, rng, n_streams):
     return {"blocks": {"size": rejected[:, true].any(axis=1), "power": rejected[:, ~true].any(axis=1)}}
 
 
-def delays(first, fixed_looks):
-    """Return the share of streams that are rejected, and how long that takes half of them, and 80%."""
-    late = np.where(np.isnan(first), np.inf, first) / fixed_looks
-    found = {name: np.quantile(late, q, method="higher") for name, q in (("median", 0.5), ("eighty", 0.8))}
-    return {"power": np.isfinite(first), **{name: looks for name, looks in found.items() if np.isfinite(looks)}}
-
-
-def delayed(n_a, n_b, p_a, p_b, rng, n_streams):
-    wanted = required_sample_size(metric="selection_rate", rates=(p_a, p_b), power=0.8, shares=(n_a, n_b))
-    fixed_looks = sum(wanted) / (n_a + n_b)
-    looks = int(np.ceil(8 * fixed_looks))
-    first = looked_at(Stream(looks, fixed(n_a, n_b), constant(p_a, p_b)), rng, n_streams)
-    del first["all data, exact"], first["each batch, exact"]
-    return {method: delays(found, fixed_looks) for method, found in first.items()}
-
-
-def delayed_single(arrival, rng, n_streams):
-    wanted = sum(required_sample_size(metric="selection_rate", rates=(0.3, 0.5), power=0.8))
-    first = looked_at_single(arrival, (0.3, 0.5), rng, n_streams)
-    return {method: delays(found, wanted) for method, found in first.items()}
-
-
 def covered(stream, rng, n_streams):
     """Return which confidence sequences never exclude the true difference, by threshold 2 / level a side.
 
@@ -297,13 +265,5 @@ DESIGNS = [
     *(
         Design(f"streams of three groups/{name}", partial(three_groups, rates), STREAMS, ("blocks",))
         for name, rates in (("all alike", (0.3, 0.3, 0.3)), ("two alike, one not", (0.3, 0.3, 0.5)))
-    ),
-    *(
-        Design(f"delays/{name}", partial(delayed, *stream), DELAYED, ("blocks",), power=0.8)
-        for name, stream in UNFAIR.items()
-    ),
-    *(
-        Design(f"delays/single samples, {name}", partial(delayed_single, name), DELAYED, ("blocks",), power=0.8)
-        for name in ARRIVALS
     ),
 ]
