@@ -127,7 +127,7 @@ KINDS = (
     Kind("calibration", ("FairnessTest",), "scored labels", group_test("calibration", "scores"), small=60,
          quick=("ordinary",)),
     Kind("families of six rates", ("FairnessTest",), "labels", group_test(SIX_RATES), quick=("ordinary", FOLLOW),
-         most=20),
+         data_sets=20, most=10),
     Kind("several labels", ("FairnessTest",), "labels", group_test("demographic_parity", "classes"), data_sets=40,
          quick=("ordinary",), most=10),
     Kind("distributions", ("FairnessTest",), "scored labels", group_test("distribution", "scores"), data_sets=60,
