@@ -1,8 +1,10 @@
-"""Folds stratified on label and group together."""
+"""Folds stratified on label and group together.
+
+People are sorted by label and group and dealt to the folds in turn.
+"""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError, brief, warn
@@ -33,11 +36,10 @@ class SensitiveStratifiedKFold(StratifiedKFold):
     """K folds stratified on label and group together, so that small groups do not vanish from folds.
 
     No hypothesis is tested here. ``StratifiedKFold`` keeps only the shares of the labels, so a small group may be
-    missing from a fold, where its disparity is undefined. Here its strata are the groups with a label: the numbers of
-    people in any two folds differ by at most one in total, for every label and for every group with a label. If every
-    group with a label has fewer people than there are folds, the label alone is stratified. Groups are passed as
-    ``sensitive_features`` of `split` (in scikit-learn's tools by metadata routing; the request is already set), or
-    named as columns of `X`, which needs no routing.
+    missing from a fold, where its disparity is undefined. Here the numbers of people in any two folds differ by at most
+    one in total, for every label and for every group with a label. Groups are passed as ``sensitive_features`` of
+    `split` (in scikit-learn's tools by metadata routing; the request is already set), or named as columns of `X`, which
+    needs no routing.
 
     Parameters
     ----------
@@ -164,17 +166,16 @@ class SensitiveStratifiedKFold(StratifiedKFold):
                 "people together: pass the sensitive groups as sensitive_features=..., or use StratifiedGroupKFold."
             )
         columns, label = self._read(X, y, sensitive_features)
-        group = crossing(columns)
-        labels = np.zeros_like(group) if label is None else crossing([label])
-        cells = labels * (group.max() + 1) + group
-        strata = next((codes for codes in (cells, labels) if np.bincount(codes).max() >= self.n_splits), labels * 0)
-        # StratifiedKFold takes strata in order of appearance: sorted by label, each label is spread evenly, too.
-        people = np.argsort(cells, kind="stable")
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class in y", UserWarning)
-            splits = list(super().split(people, strata[people]))
+        group, n = crossing(columns), len(columns[0])
+        labels = crossing([label]) if label is not None else np.zeros_like(group)
         self._warn_of_small_cells(columns, label)
-        return ((np.sort(people[train]), np.sort(people[test])) for train, test in splits)
+        people = check_random_state(self.random_state).permutation(n) if self.shuffle else np.arange(n)
+        people = people[np.lexsort((group[people], labels[people]))]
+        dealt = np.arange(n) % self.n_splits
+        # Within a label of a group, the first people are those of the first fold.
+        folds = np.empty(n, dtype=np.intp)
+        folds[people] = dealt[np.lexsort((dealt, group[people], labels[people]))]
+        return ((np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(self.n_splits))
 
     def _read(self, X: Any, y: Any, sensitive_features: Any) -> tuple[tuple[Column, ...], Column | None]:
         names = check_names_of_columns(self.sensitive_features, "sensitive_features")
@@ -196,6 +197,11 @@ class SensitiveStratifiedKFold(StratifiedKFold):
                 "cv=list(folds.split(X, pandas.qcut(y, 5), sensitive_features=...)), or use KFold."
             )
         check_same_people({"X": X, "y": label, "sensitive_features": columns})
+        if len(columns[0]) < self.n_splits:
+            raise ParameterError(
+                f"n_splits={self.n_splits} is more than the number of people, n_samples={len(columns[0])}: every fold "
+                "needs at least one."
+            )
         return columns, label
 
     def _warn_of_small_cells(self, columns: tuple[Column, ...], label: Column | None) -> None:
@@ -210,12 +216,11 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             for cell, size in zip(cells.T, sizes, strict=True)
         ]
         smallest = [named[cell] for cell in small[np.argsort(sizes[small], kind="stable")]]
-        instead = " Folds are stratified on the label alone." if small.size == sizes.size and label is not None else ""
         more = f", and {len(smallest) - _SHOWN:,} more" if len(smallest) > _SHOWN else ""
         warn(
             f"{small.size:,} of {sizes.size:,} {what} have fewer people than "
             f"n_splits={self.n_splits}, so some folds test none of them: {'; '.join(smallest[:_SHOWN])}{more}. Rates "
-            f"of these people are undefined in such folds; use fewer folds, or merge small groups.{instead}",
+            "of these people are undefined in such folds; use fewer folds, or merge small groups.",
         )
 
 
