@@ -56,7 +56,7 @@ def kinds_of(sample: Sample, estimator: Any, pos_label: Any = None) -> tuple[set
         kinds.add("scores")
         numbers = sample.columns["y_score"].numbers
         if numbers is not None and len(numbers) and not (numbers.min() >= 0 and numbers.max() <= 1):
-            without["calibration"] = "scores go beyond 0 and 1, so they are no probabilities"
+            without["calibration"] = "scores go beyond 0 and 1, so they are not probabilities"
     return kinds, without
 
 

@@ -238,8 +238,18 @@ class DisparityDisplay(RowsDisplay):
     ----------
     labels : list of str
         What each comparison is called.
-    disparity, ci_low, ci_high : ndarray of shape (n_comparisons,)
-        Disparities and their limits.
+    ci_low, ci_high : ndarray of shape (n_comparisons,)
+        Limits of the disparities.
+    factor : float, default=1.0
+        Multiplies numbers on the axis: 100 for percentage points.
+    xlabel : str
+        What is on the axis.
+    metric_name : str, default=""
+        The metric in words, as the title.
+    estimator_name : str, optional
+        The model, in the title.
+    disparity : ndarray of shape (n_comparisons,)
+        The disparities.
     concern : ndarray of bool, shape (n_comparisons,)
         Which of them are significant.
     p_value : ndarray of shape (n_comparisons,)
@@ -248,16 +258,8 @@ class DisparityDisplay(RowsDisplay):
         The disparity of equal groups: 0, for ratios 1.
     margin_bounds : tuple of float, optional
         Tolerated disparities.
-    factor : float, default=1.0
-        Multiplies numbers on the axis: 100 for percentage points.
-    xlabel : str, default="disparity"
-        What is on the axis.
     n_hidden : int, default=0
         Comparisons that do not fit this axis.
-    metric_name : str, default=""
-        The metric in words, as the title.
-    estimator_name : str, optional
-        The model, in the title.
     models : (ndarray, ndarray), optional
         Of a `PairedFairnessTest`: disparities under models A and B, drawn as a line from A (hollow) to B.
     meanings : (str, str), default=("significant", "not significant")
@@ -359,22 +361,24 @@ class GroupMetricDisplay(RowsDisplay):
     ----------
     labels : list of str
         What each row is called.
-    value, ci_low, ci_high : ndarray of shape (n_rows,)
-        Values and their limits.
+    ci_low, ci_high : ndarray of shape (n_rows,)
+        Limits of the values.
+    factor : float, default=1.0
+        Multiplies numbers on the axis: 100 for percentages.
+    xlabel : str
+        What is on the axis.
+    metric_name : str, default=""
+        The metric in words, as the title.
+    estimator_name : str, optional
+        The model, in the title.
+    value : ndarray of shape (n_rows,)
+        The values.
     n_effective : ndarray of int, shape (n_rows,)
         People behind each value.
     small : ndarray of bool, shape (n_rows,)
         Which of them are few.
     reference : float, optional
         The value of all people.
-    factor : float, default=1.0
-        Multiplies numbers on the axis: 100 for percentages.
-    xlabel : str, default="value"
-        What is on the axis.
-    metric_name : str, default=""
-        The metric in words, as the title.
-    estimator_name : str, optional
-        The model, in the title.
 
     Attributes
     ----------

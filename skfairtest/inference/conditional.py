@@ -168,14 +168,14 @@ def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[
 
 @lru_cache(maxsize=4096)
 def attainable(d1: int, d2: int, m: int, alternative: str = "two-sided") -> Floats:
-    """Log p-values of Fisher's test that tables with these margins can have, ascending; -inf precedes the smallest.
+    """Log p-values of Fisher's test of every table with these margins, ascending; -inf precedes the smallest.
 
     Of large tables only those above 1e-12 are listed, or none: any smaller one counts as attainable.
 
     Examples
     --------
     >>> np.exp(attainable(3, 3, 2)).round(3).tolist()
-    [0.0, 0.4, 1.0]
+    [0.0, 0.4, 0.4, 1.0]
     """
     low, high = support(d1, d2, m)
     spread = float(np.sqrt(m * (d1 / (d1 + d2)) * (d2 / (d1 + d2)) * (1 - m / (d1 + d2))))

@@ -211,7 +211,7 @@ def test_decision_values_have_no_calibration(people):
     found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups["sex"])
     assert found.comparisons_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc"]
     assert found.record_.untested == {"scores go beyond 0 and 1, so they are not probabilities": ["calibration"]}
-    assert "no probabilities" in str(found)
+    assert "not probabilities" in str(found)
 
 
 def test_numbers_are_audited_by_their_errors(people):

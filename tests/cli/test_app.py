@@ -185,7 +185,10 @@ def test_the_report_says_what_a_positive_prediction_means_and_who_is_worse_off(p
         (["impact", *RATE[:-2], "--smallest-share", "1"], "--smallest-share must be at least 0 and below 1"),
         (["scan", *RATE, "--max-depth", "0"], "--max-depth must be an integer of at least 1"),
         (["scan", *RATE, "--compare", "in_context"], "--compare 'in_context' compares people who share values of"),
-        (["scan", *RATE, "--metric", "roc_auc", "--y-score", "id", "--y-true", "truth"], "is no rate and no mean"),
+        (
+            ["scan", *RATE, "--metric", "roc_auc", "--y-score", "id", "--y-true", "truth"],
+            "is neither a rate nor a mean",
+        ),
         (["scan", *RATE, "--feature", "nowhere"], "nowhere"),
         (["audit", *RATE, "--scan", "nowhere"], "nowhere"),
         (
@@ -499,7 +502,7 @@ def test_what_the_encoding_of_the_output_lacks_is_escaped(hostile, monkeypatch):
 # Reports ------------------------------------------------------------------------------------
 
 
-def test_details_are_all_of_the_sentences_too(tmp_path, capsys):
+def test_details_are_the_tables_of_all_comparisons(tmp_path, capsys):
     compas = load_compas()
     path = tmp_path / "compas.parquet"
     compas.sensitive_features.assign(truth=compas.y_true, pred=compas.y_pred).to_parquet(path)
@@ -511,7 +514,7 @@ def test_details_are_all_of_the_sentences_too(tmp_path, capsys):
     assert "--details shows it here" in text
     audit(path, *options, "--details")
     text = capsys.readouterr().out
-    assert all(f"- {sentence}\n" in text for sentence in sentences)
+    assert sum(line.endswith("*") for line in text.splitlines()) >= len(sentences)
 
 
 @pytest.mark.parametrize(("sensitive", "status"), [("sex", 1), ("city", 0)])
@@ -578,7 +581,7 @@ def test_the_demo_reports_what_fairness_test_finds(tmp_path, monkeypatch, capsys
             line.startswith(f"    {cells[0]} ") and all(cell in line for cell in cells) for line in text.splitlines()
         )
     leading = test.comparisons_.sort_values("p_value").iloc[0]
-    assert f"{100 * abs(leading['disparity']):.1f} points" in text
+    assert f"{100 * abs(leading['disparity']):.1f} " in text
     assert "propublica/compas-analysis" in text
     page = tmp_path / "skfairtest-demo.html"
     assert text.rstrip().endswith(str(page))

@@ -197,7 +197,7 @@ def test_where_people_are_too_many_the_normal_distribution_stands_for_the_exact_
     pair = Pair(*(np.array([k]) for k in (3 * 10**11, 10**12, 4 * 10**11, 10**12)))
     histogram = null_histogram_of(finding(-2.0, pair=pair, method="exact conditional"))
     assert histogram.kind == "normal"
-    assert "drawn for so many people in place of the exact distribution" in histogram.note
+    assert "drawn for this many people in place of the exact distribution" in histogram.note
 
 
 def test_a_law_is_plain_data_and_survives_json_pickle_and_clone(people):

@@ -395,7 +395,7 @@ FORGOTTEN = (
         ({"cv": [(EVERYONE, EVERYONE)]}, {}, r"fold 0 tests 240 of the people it trains on"),
         ({"cv": [(np.arange(-N, 0), EVERYONE)]}, {}, r"fold 0 tests 240 of the people it trains on"),
         ({"cv": 1}, {}, "n_splits=2 or more"),
-        ({"cv": 300}, {}, "n_splits=300 greater than the number of samples: n_samples=240"),
+        ({"cv": 300}, {}, "n_splits=300 is more than the number of people, n_samples=240"),
         ({"cv": "five"}, {}, "Expected .?cv.? as an integer"),
         ({"cv": GroupKFold(3)}, {}, "pass clusters"),
         ({"cv": KFold(2)}, {"clusters": EVERYONE % 120}, r"cv=KFold\(.*fold 0 divides 120 clusters.*GroupKFold"),
