@@ -38,6 +38,15 @@ def cut(message: str) -> str:
     return message if len(message) <= LONGEST else f"{message[: LONGEST - 205]} ... {message[-200:]}"
 
 
+#: Attributes of other packages' results: what to type instead.
+GUESSED = {
+    **dict.fromkeys(("p_value", "pvalue", "pvalue_"), "p_value_"),
+    **dict.fromkeys(("ci_", "conf_int", "confidence_interval"), "confidence_interval_"),
+    **dict.fromkeys(("summary", "report"), "to_text(), or print it"),
+    **dict.fromkeys(("results_", "to_dataframe", "summary_frame"), "to_frame()"),
+}
+
+
 class ParameterError(ValueError):
     """A parameter has a value that cannot be used; the message begins with the parameter's name.
 

@@ -32,6 +32,8 @@ from skfairtest.tables import Kinds
 SIMULATED, PERMUTED = "simulation", "permutation within scores"
 #: Who is compared, and why they may not be.
 NAME, UNDEFINED = "everyone", "undefined for these people"
+#: Of fewer clusters in a group, a test of whole distributions is doubted.
+FEW_CLUSTERS = 15
 
 
 def measure_omnibus(metric: Omnibus, design: Design, kinds: Kinds, seed: np.random.SeedSequence) -> Measured:
@@ -183,7 +185,17 @@ def _measure_distribution(metric: Distribution, design: Design, kinds: Kinds, se
         below = np.cumsum(counts[0][order])
         return float(values[order][np.searchsorted(below, [below[-1] / 2, below[-1] / 2 + 0.5])].mean())
 
-    return *_each(metric, design, design.contrasts, seed, strata_of, compare), _by_group(design, median)
+    values, clusters = _by_group(design, median), design.sample.clusters
+    # Clusters of one size are exchangeable; of different sizes only on average over many.
+    if clusters is not None and np.ptp(np.bincount(clusters.codes, design.sample.counts)) > 0:
+        of_group = [clusters.codes[design.sample.group_codes == g] for g in range(sizes.shape[1])]
+        few = [
+            (label, f"rests on fewer than {FEW_CLUSTERS} clusters")
+            for label, codes in zip(design.sample.group_labels, of_group, strict=True)
+            if len(np.unique(codes)) < FEW_CLUSTERS
+        ]
+        values = replace(values, doubtful=tuple(few))
+    return *_each(metric, design, design.contrasts, seed, strata_of, compare), values
 
 
 @dataclass(frozen=True)

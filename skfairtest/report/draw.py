@@ -40,10 +40,6 @@ def scale_ends(values: Sequence[ArrayLike], *, log: bool = False) -> tuple[float
     return float(low), float(high)
 
 
-#: Bars below this share of the highest are not to be seen.
-LOWEST = 1e-3
-
-
 @dataclass(frozen=True)
 class NullHistogram(Recorded):
     """What could have been seen by chance, beside what was seen."""
@@ -82,7 +78,8 @@ class NullHistogram(Recorded):
         low, high, mass = (np.asarray(each, dtype=float) for each in (self.low, self.high, self.mass))
         gaps = np.diff(np.unique(low))
         width = np.where(low == high, 0.8 * gaps.min() if len(gaps) else 1.0, high - low)
-        left, likely = np.where(low == high, low - width / 2, low), mass > LOWEST * mass.max(initial=0.0)
+        # Bars below a thousandth of the highest are not to be seen.
+        left, likely = np.where(low == high, low - width / 2, low), mass > 1e-3 * mass.max(initial=0.0)
         ends = scale_ends([left[likely], (left + width)[likely], self.observed])
         scaled = {"left": left, "width": width, "observed": [self.observed], "ends": ends}
         numbers = {name: self.factor * np.asarray(each) for name, each in scaled.items()}

@@ -18,7 +18,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import Answering, ModelTest
-from skfairtest._utils.errors import ParameterError, brief
+from skfairtest._utils.errors import GUESSED, ParameterError, brief
 from skfairtest._utils.files import write_text
 from skfairtest._utils.text import enumerated, label
 from skfairtest._version import __version__
@@ -29,19 +29,10 @@ from skfairtest.report.text import markdown, text
 
 #: What rows are called unless a test says so, and the columns that hold names of the data.
 PEOPLE, NAMED = "people", ["feature", "metric", "group", "other", "stratum", "subgroup", "compared_with", "category"]
-#: How many labels a sentence names.
-MOST_LABELS = 5
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
 
-#: Attributes of other packages' results: what to type instead.
-GUESSED = {
-    **dict.fromkeys(("p_value", "pvalue", "pvalue_"), "p_value_"),
-    **dict.fromkeys(("ci_", "conf_int", "confidence_interval"), "confidence_interval_"),
-    **dict.fromkeys(("summary", "report"), "to_text(), or print it"),
-    **dict.fromkeys(("results_", "to_dataframe", "summary_frame"), "to_frame()"),
-}
 #: Where the rest of a long report is.
 REST = "to_text(details=True), or to_html('report.html') as a page; comparisons_ and by_group_ are frames."
 
@@ -379,7 +370,7 @@ def positive_label(pos_label: Any, means: str | None = None, negative: Sequence[
     if pos_label is None:
         return []
     meaning, others = f" ({label(means)})" if means else "", [label(record.plain_value(other)) for other in negative]
-    counted = f"; {enumerated(others, most=MOST_LABELS)} count as negative" if len(others) > 1 else ""
+    counted = f"; {enumerated(others, most=5)} count as negative" if len(others) > 1 else ""
     return [f"The positive label is {label(record.plain_value(pos_label))}{meaning}{counted}."]
 
 

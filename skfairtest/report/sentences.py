@@ -420,16 +420,12 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
         return f"{said}."
     if np.isinf(size):
         return f"{said}; not significant, and no gap, however large, had an {CHANCE} of being detected."
-    return f"{said}; not significant, with an {CHANCE} of detecting {size_text(setup, row, size)}."
-
-
-def size_text(setup: Setup, row: Mapping[str, Any], size: float) -> str:
-    """Write the size of a disparity: an absolute difference, or a ratio above 1 and its reciprocal."""
     how = written(setup, row)
+    gap = f"{how.disparity(size)}{how.unit}"
     if setup.is_ratio(row["metric"]):
         noun = "an odds ratio" if setup.disparity_of(row["metric"]) == "odds_ratio" else "a ratio"
-        return f"{noun} of {ratio(size)} or {ratio(1 / size) if size else 'infinity'}"
-    return f"{how.disparity(size)}{how.unit}"
+        gap = f"{noun} of {ratio(size)} or {ratio(1 / size) if size else 'infinity'}"
+    return f"{said}; not significant, with an {CHANCE} of detecting {gap}."
 
 
 def span(write: Callable[[float], str], low: float, high: float, open_at: Sequence[float] = ()) -> str:

@@ -133,3 +133,18 @@ def test_it_is_drawn_and_read_back():
     assert len(test.plot().ax_.get_yticklabels()) == 1
     again = FairnessTest.from_json(test.to_json())
     assert again.comparisons_["at"].to_list() == test.comparisons_["at"].to_list()
+
+
+@pytest.mark.parametrize(("n", "warned"), [(6, True), (20, False)])
+def test_few_clusters_are_doubted(n, warned):
+    rng = np.random.default_rng(0)
+    cluster = np.concatenate([np.repeat(np.arange(n), 5), np.repeat(np.arange(n, n + 40), 3)])
+    group = np.where(cluster < n, "a", "b")
+    value = rng.normal(size=len(cluster)) + rng.normal(size=n + 40)[cluster]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        FairnessTest.from_predictions(
+            None, value, sensitive_features=group, clusters=cluster, metric="distribution", n_resamples=99,
+            random_state=0,
+        )  # fmt: skip
+    assert any("distribution of a rests on fewer than 15 clusters" in str(each.message) for each in caught) == warned
