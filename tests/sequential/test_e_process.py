@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.designs.sequential import newton_stakes
 from skfairtest.sequential.e_process import (
     ALWAYS,
     BETS,
@@ -91,6 +90,17 @@ def test_bets_on_rates_are_the_e_variables_of_turner_ly_and_grunwald():
     stake = (theta[0] - theta_0) / (theta_0 * (1 - theta_0))  # on each sample of a, the smaller group
     ours = log_payoffs(BITS, counts, theta_0, np.array([0.0]), np.array([stake]))
     assert ours[0, 0] == pytest.approx(published, abs=1e-12)
+
+
+def newton_stakes(differences):
+    """The published stakes: online Newton steps, each on the differences before it (Chugg et al. 2023, algorithm 1)."""
+    stakes, squares, stake = np.zeros(len(differences)), 1.0, 0.0
+    for place, difference in enumerate(differences.tolist()):
+        stakes[place] = stake
+        slope = -difference / (1 + stake * difference)
+        squares += slope**2
+        stake = float(np.clip(stake - 2 / (2 - np.log(3)) * slope / squares, -0.5, 0.5))
+    return stakes
 
 
 def test_where_the_same_bets_are_made_the_wealth_is_that_of_the_published_recursion():
