@@ -203,8 +203,9 @@ def search(all_of_them: Pair, scale: Scale, question: Question) -> PValueBounds:
     kept = _first_and_last(fisher, d1, d2)  # Boschloo's p-value grows with Fisher's
     all_of_them, fisher, tested = _only(all_of_them, kept), fisher[kept], tested[kept]
     x1, d1, x2, d2 = all_of_them.x1, all_of_them.d1, all_of_them.x2, all_of_them.d2
-    # Boschloo's p-value is at least the probability of the total times Fisher's.
-    least = fisher + np.where(tested, _most_probable_total(x1 + x2, d1 + d2), 0.0)
+    # Boschloo's p-value is at least a share of Fisher's.
+    share = np.maximum(_most_probable_total(x1 + x2, d1 + d2), _near_totals(x1 + x2, d1, d2, fisher))
+    least = fisher + np.where(tested, share, 0.0)
     work = np.where(tested, (d1 + d2) * np.minimum(d1, d2) + EACH, 0)
     low, _, first = _search(-fisher, -least, test, work, sign=-1)
     high, worst, second = _search(least, fisher, test, work, sign=1)
@@ -230,6 +231,28 @@ def _most_probable_total(m: Integers, n: Integers) -> Floats:
     found = gammaln(n + 1) - gammaln(m + 1) - gammaln(n - m + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(found + xlogy(m, m / n) + xlogy(n - m, (n - m) / n))
+
+
+def _near_totals(totals: Integers, d1: Integers, d2: Integers, log_p: Floats) -> Floats:
+    """Log of a share of Fisher's p-value that Boschloo's is never below.
+
+    Given a total, the least probable outcome not as extreme as p has a probability of at least p / (k + 1), k the
+    smallest margin, and lies (Hoeffding 1963) within sqrt(k log((k + 1) / p) / 2) of the mean.
+    """
+    n = d1 + d2
+    within = np.ceil(np.sqrt(n * np.log(200) / 2))
+    most = np.zeros(len(n))
+    for step in np.linspace(-1, 1, 2 * int(within.max()) + 1):
+        m = totals + step * within
+        k = np.minimum.reduce([d1, d2, m, n - m])
+        reach = np.sqrt(np.maximum(k, 0.0) * (np.log(np.maximum(k, 0.0) + 1) - log_p) / 2)
+        for own, other in ((d1, d2), (d2, d1)):
+            y = own * m / n + reach
+            fits = (k > 0) & (y < np.minimum(own, m))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = (y + 1) * (other - m + y + 1) / ((own - y) * (m - y))
+            most = np.where(fits, np.maximum(most, ratio), np.inf)
+    return np.asarray(np.log(0.99) - np.log1p(most))
 
 
 def _search(
