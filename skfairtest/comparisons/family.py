@@ -105,12 +105,17 @@ def _any_exact(rows: Iterable[Comparison]) -> bool:
 
 
 def _many_exact(results: Sequence[Result], pooled: set[bool]) -> bool:
-    """Whether a family has many exactly tested hypotheses, undefined ones included: outcomes do not change it."""
+    """Whether a family has many exactly tested hypotheses, undefined ones included: outcomes do not change it.
+
+    Their margins have to be given at once: pairs that share a group have margins that tell where the events are.
+    """
     equal: set[Hashable] = set()
     for result in results:
         design = result.design
         if design is None or not _any_exact(result.tested):
             continue
+        if len(design.contrasts) > 1 and result.settings.compare not in ("to_rest", "to_overall"):
+            return False
         for rate, (contrast, _), place in product(result.metrics, design.contrasts, design.places):
             averaged = place is None and len(design.sample.strata) > 1
             if isinstance(rate, Rate) and (place is None) in pooled and not averaged:

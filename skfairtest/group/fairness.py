@@ -87,7 +87,7 @@ class FairnessTest(GroupsTest):
         remains equality in every stratum.
     adjust : {"auto", "holm", "discrete_holm", "bonferroni", "fdr_bh", None}, default="auto"
         "auto": Holm's step-down, with Shaffer's smaller factors for all pairs of three or more groups; discrete Holm
-        from six exactly tested hypotheses on, up to 2,000.
+        for two groups, or with compare="to_rest" or "to_overall", from six exactly tested hypotheses on, up to 2,000.
     confidence_level : float, default=0.95
         Of intervals; one minus the level.
     n_resamples : int or "adaptive", default=9999

@@ -293,7 +293,8 @@ def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
 def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
     """The power of a plan with these numbers of people."""
     settings, hypotheses = plan.settings, len(plan.contrasts) * len(plan.rates)
-    least = {"shaffer": DISCRETE_FROM, "discrete_holm": 1}.get(settings.adjust or "", np.inf)
+    alone = len(plan.contrasts) == 1 or settings.compare in ("to_rest", "to_overall")
+    least = {"shaffer": DISCRETE_FROM if alone else np.inf, "discrete_holm": 1}.get(settings.adjust or "", np.inf)
     discrete = settings.question.is_exact and hypotheses >= least and max(people) <= MOST_TABLES
     design = Design(
         people, plan.met, plan.values, settings.question, plan.contrasts, plan.overall, settings.alpha, discrete
