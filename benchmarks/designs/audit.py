@@ -6,7 +6,7 @@ findings in rates within the true label, and in accuracy. "Small groups": twenty
 and scores that are right on average and very skewed.
 
 Audits of COMPAS and Adult (which has to lie in the folder of the raw data) count the significant comparisons with
-Holm's adjustment and with the default, discrete Holm.
+Holm's adjustment and with discrete Holm.
 """
 
 import numpy as np
@@ -73,7 +73,7 @@ def adult():
 
 
 def counted(people):
-    """Audit all people without and with intersections, by Holm's adjustment and by the default."""
+    """Audit all people without and with intersections, by Holm's adjustment and by discrete Holm."""
 
     def ask(rng, _):
         (y, decided, features), out = people(), {}
@@ -82,7 +82,7 @@ def counted(people):
                 FairnessAudit.from_predictions(
                     y, decided, sensitive_features=features, intersections=crossed, adjust=adjust
                 )
-                for adjust in ("holm", "auto")
+                for adjust in ("holm", "discrete_holm")
             ]
             figures = {each.record_.setup.adjust: int(each.comparisons_["concern"].sum()) for each in audits}
             out["with intersections" if crossed else "single features"] = figures | {

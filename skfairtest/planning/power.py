@@ -76,8 +76,9 @@ def power(
 
     Rates on complementary conditions are independent given the denominators. With rates of more than two groups, 20,000
     simulated data sets from a fixed seed give the probability that at least one comparison is rejected ("equivalence":
-    all), with a standard error of at most .0036. Six comparisons with the rest or more are adjusted by discrete Holm, as they are
-    tested (5,000 data sets if `base_rates` is below 1); beyond 5,000 people in a group the level is Bonferroni's.
+    all), with a standard error of at most .0036. Six comparisons with the rest, or more, are adjusted by discrete Holm,
+    as they are tested (5,000 data sets if `base_rates` is below 1); beyond 5,000 people in a group the level is
+    Bonferroni's.
 
     Means of two groups: Welch's statistic and the noncentral t distribution. An area of two groups is tested as a rate
     with Hanley and McNeil's standard error, which assumes exponential scores.
