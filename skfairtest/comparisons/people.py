@@ -447,8 +447,8 @@ class GroupsTest(Compared, ReportMixin):
 
     def _check_pos_label(self, error: ParameterError, *labels: Any) -> None:
         given = [values for values in labels if values is not None]
-        levels = [level for values in given for level in getattr(readers.read_values(values, "y"), "levels", ())]
         try:
+            levels = [level for values in given for level in getattr(readers.read_values(values, "y"), "levels", ())]
             readers.resolve_pos_label(levels, self.pos_label, readers.classes_of(self.estimator))
         except ParameterError as other:
             raise ParameterError(f"{error} Besides, {other}") from None

@@ -153,7 +153,8 @@ def test_weights_strata_and_clusters_of_one_change_no_value_and_others_give_erro
         test = run(people, metric, y_true, y_pred, n_resamples=19, **given)
         assert test.disparity_ == pytest.approx(plain.disparity_, rel=1e-10)
         error = test.comparisons_["standard_error"][0] / plain.comparisons_["standard_error"][0]
-        assert error == pytest.approx(1.0, abs=0.05)
+        # Precision rests on half of the people.
+        assert error == pytest.approx(1.0, abs=0.1 if name == "precision" else 0.05)
     apart = ({"clusters": "household"},) if thorough else ()
     for given in ({"site": "site"}, {"clusters": "household", "weight": "weight"}, *apart):
         rows = run(people, metric, y_true, y_pred, n_resamples=19, **given).comparisons_
