@@ -30,7 +30,7 @@ TEMPLATES.filters["number"] = number
 
 
 def seen(cells, records):
-    """How many of a method's figures are bad, by drawing and method."""
+    """The number of bad figures, by drawing and method."""
     found = {kind: counts(panels(cells, records, figures_of)) for kind, (figures_of, _) in KINDS.items()}
     return {
         kind: {method: f"{bad} of {of}" for method, (bad, of) in methods.items()} for kind, methods in found.items()
@@ -38,7 +38,7 @@ def seen(cells, records):
 
 
 def gauntlet(path):
-    """How many combinations of a kind and a design hold, and which reject too often."""
+    """The numbers of combinations of a kind and a design, and those that reject too often."""
     records = load(path)
     cells = [cell for cell in all_cells() if cell.name in records]
     answered = [cell for cell in cells if "rejected" in records[cell.name]]
@@ -57,7 +57,7 @@ def gauntlet(path):
 
 
 def contradictions(path):
-    """How often p-values and intervals contradict each other, and what cutting intervals costs."""
+    """The contradictions of p-values and intervals, and the coverage before and after intervals are cut."""
     document = json.loads(path.read_text())
     total = {name: f"{sum(kind[name] for kind in document['kinds']):,}"
              for name in ("comparisons", "rejected", "contradictions")}  # fmt: skip
@@ -90,7 +90,7 @@ def approximate(cells, designs, records):
 
 
 def coverage_of_scores(cells, records):
-    """How often intervals of what is tested as rates hold the true difference, where the test's size is right."""
+    """The coverage of intervals of metrics tested as rates, in designs in which the test's size is right."""
     shares = []
     for cell in cells:
         methods = records[cell.name]["methods"]
@@ -101,7 +101,7 @@ def coverage_of_scores(cells, records):
 
 
 def power_lost(cells, records):
-    """In how many designs another method finds more at equal size, and in which one most."""
+    """The designs in which another method finds more at equal size."""
     for what, (default, other, title) in BEFORE.items():
         gains = []
         for cell in cells:

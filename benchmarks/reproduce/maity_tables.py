@@ -63,7 +63,7 @@ folder without "baseline_bal", and the published table names its rows by their o
     "COMPAS": """\
 The same with {compas_steps} steps and the first {audited:,} people left out.""",
     "Whose records of COMPAS": """\
-The paper says "Caucasian or not Caucasian", which is everybody; the 36 figures of Table 4 that are compared rest on
+The paper says "Caucasian or not Caucasian", which means everyone; the 36 figures of Table 4 that are compared rest on
 records of two races, to which the published AOD of race of Project, 0.227, is nearer. Means over splits.""",
     "Whose sensitive subspace": """\
 In Table 4 SenSR is never rejected, and here in {rejected} splits. It depends on the fair metric: SenSR and Project are

@@ -600,7 +600,7 @@ def with_impact(
     record: AuditRecord, sample: Sample, estimator: Any, classes: tuple[Any, ...] | None, settings: Mapping[str, Any]
 ) -> tuple[AuditRecord, pd.DataFrame]:
     """Compare rates of selection with the highest one, of decisions; of scores and numbers those above the median."""
-    people = sample.everyone or sample  # of whom a feature may not be known
+    people = sample.everyone or sample  # also those with a missing feature
     kinds, _ = kinds_of(people, estimator, settings["pos_label"])
     scoring = bool(kinds & {"scores", "continuous"}) and "binary" not in kinds
     scores = people.columns.get("y_pred", people.columns.get("y_score"))

@@ -198,6 +198,8 @@ def _to_parents(
 
 #: What `compare` may be, and whether the highest value is the best.
 BEST = {"to_highest": True, "to_lowest": False}
+#: Of these all tables have their margins if the number of events of all people is given.
+GIVEN_TOGETHER = ("to_rest", "to_overall")
 
 
 def against_best(rows: Mapping[int, Comparison], compare: str) -> dict[int, Comparison]:

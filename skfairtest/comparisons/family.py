@@ -8,7 +8,7 @@ import numpy as np
 
 from skfairtest._utils.errors import NothingDefined
 from skfairtest._utils.typing import Booleans, Floats
-from skfairtest.comparisons.contrasts import BEST, against_best
+from skfairtest.comparisons.contrasts import BEST, GIVEN_TOGETHER, against_best
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Result, Verdict
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import multiplicity
@@ -114,7 +114,7 @@ def _many_exact(results: Sequence[Result], pooled: set[bool]) -> bool:
         design = result.design
         if design is None or not _any_exact(result.tested):
             continue
-        if len(design.contrasts) > 1 and result.settings.compare not in ("to_rest", "to_overall"):
+        if len(design.contrasts) > 1 and result.settings.compare not in GIVEN_TOGETHER:
             return False
         for rate, (contrast, _), place in product(result.metrics, design.contrasts, design.places):
             averaged = place is None and len(design.sample.strata) > 1

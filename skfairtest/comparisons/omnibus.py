@@ -188,13 +188,12 @@ def _measure_distribution(metric: Distribution, design: Design, kinds: Kinds, se
     values, clusters = _by_group(design, median), design.sample.clusters
     # Clusters of one size are exchangeable; of different sizes only on average over many.
     if clusters is not None and np.ptp(np.bincount(clusters.codes, design.sample.counts)) > 0:
-        of_group = [clusters.codes[design.sample.group_codes == g] for g in range(sizes.shape[1])]
-        few = [
-            (label, f"rests on fewer than {FEW_CLUSTERS} clusters")
-            for label, codes in zip(design.sample.group_labels, of_group, strict=True)
-            if len(np.unique(codes)) < FEW_CLUSTERS
-        ]
-        values = replace(values, doubtful=tuple(few))
+        few = tuple(
+            (group, f"rests on fewer than {FEW_CLUSTERS} clusters")
+            for place, group in enumerate(design.sample.group_labels)
+            if len(np.unique(clusters.codes[design.sample.group_codes == place])) < FEW_CLUSTERS
+        )
+        values = replace(values, doubtful=few)
     return *_each(metric, design, design.contrasts, seed, strata_of, compare), values
 
 

@@ -425,7 +425,7 @@ class GroupsTest(Compared, ReportMixin):
         return sample, settings, metrics, seed, subject
 
     def _features(self, inputs: Inputs) -> Any:
-        """What predictions are made from, or predictions, which are checked before metrics are."""
+        """The features for the model, or the predictions; both are checked before metrics are."""
         if self.estimator is None and inputs.called == "X":
             return readers.predictions_from_X(readers.positive_scores(inputs.X, inputs.y, self.pos_label))
         return inputs.X

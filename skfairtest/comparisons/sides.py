@@ -265,7 +265,7 @@ class TwoSides:
         return two_sides.columns([stratum.observed(overall=True, null=False) for stratum in self.strata.values()])
 
     def _by_side(self, name: str) -> Floats:
-        """What functionals say of the counts of both sides."""
+        """A number of each stratum's functional, for both sides."""
         each = self.strata.values()
         return np.array([getattr(stratum.functional, name)(stratum.counts.astype(float)) for stratum in each])
 

@@ -173,10 +173,6 @@ class PowerDisplay(GroupDisplay):
         ).plot(ax=ax, **kwargs)
 
     @classmethod
-    def _read(cls, test: Any, name: str | None) -> Self:
-        raise NotImplementedError
-
-    @classmethod
     def from_rates(
         cls,
         baseline: float,

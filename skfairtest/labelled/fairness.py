@@ -327,7 +327,7 @@ class LabelledFairnessTest(FairnessTest):
 
 
 def worth_sentence(labels: pd.DataFrame, metric: str) -> str:
-    """How many labels alone are as precise as the labels with the judge, for one metric."""
+    """The number of labels alone that is as precise as the labels with the judge, for one metric."""
     n, found, worth = (round(value) for value in labels.loc[labels["metric"] == metric, ["n", "labels", "worth"]].sum())
     if n == found:
         return "Everyone has a label."

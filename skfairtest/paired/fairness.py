@@ -310,7 +310,7 @@ class PairedFairnessTest(FairnessTest):
         return [name for name in self._models if getattr(self, name) is None]
 
     def _features(self, inputs: Inputs) -> Any:
-        """What both models predict from, or the columns of their predictions by name."""
+        """The features, or the columns of both predictions by name."""
         lacking = self._lacking()
         if inputs.called != "X" and len(lacking) < len(MODELS):
             raise ParameterError(

@@ -12,7 +12,7 @@ from skfairtest._utils.checks import check_probability, is_integer, is_number, i
 from skfairtest._utils.errors import ParameterError, brief
 from skfairtest._utils.text import enumerated
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.contrasts import BEST
+from skfairtest.comparisons.contrasts import BEST, GIVEN_TOGETHER
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.multiplicity import DISCRETE_FROM
 from skfairtest.inference.power import estimates_power, rate_power, smallest_distances
@@ -293,7 +293,7 @@ def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
 def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
     """The power of a plan with these numbers of people."""
     settings, hypotheses = plan.settings, len(plan.contrasts) * len(plan.rates)
-    alone = len(plan.contrasts) == 1 or settings.compare in ("to_rest", "to_overall")
+    alone = len(plan.contrasts) == 1 or settings.compare in GIVEN_TOGETHER
     least = {"shaffer": DISCRETE_FROM if alone else np.inf, "discrete_holm": 1}.get(settings.adjust or "", np.inf)
     discrete = settings.question.is_exact and hypotheses >= least and max(people) <= MOST_TABLES
     design = Design(

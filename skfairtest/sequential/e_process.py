@@ -28,6 +28,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Floats, Positions
@@ -105,14 +106,13 @@ def first_payoffs(values: Floats, counts: Floats, differences: Floats, bets: Flo
     True
     """
     paid = [log_payoffs(values, counts, centre, differences, bets) for centre in CENTRES]
-    mean = np.logaddexp.reduce(paid, axis=0) - np.log(len(paid))
-    return np.asarray(np.logaddexp(mean, 0.0) - np.log(2))
+    return np.asarray(np.logaddexp(np.logaddexp.reduce(paid, axis=0) - np.log(len(paid)), 0.0) - np.log(2))
 
 
 def mixed(log_wealth: Floats) -> Floats:
     """Return the logarithm of the wealth over bets, the last axis: the mean weighted by what each began with."""
     shares = SHARES[: log_wealth.shape[-1]]
-    return np.asarray(np.logaddexp.reduce(log_wealth + np.log(shares / shares.sum()), axis=-1))
+    return np.asarray(logsumexp(log_wealth, axis=-1, b=shares) - np.log(shares.sum()))
 
 
 def both_sides(log_wealth: Floats) -> Floats:
